@@ -6,8 +6,8 @@ use syn::Expr;
 
 use super::parse::CasesInput;
 
-/// Names of the generated code, which the program's own cannot meet.
-pub fn own(name: &str) -> Ident {
+/// Returns a name of the generated code, which those of the program cannot clash with.
+pub fn generated_ident(name: &str) -> Ident {
     Ident::new(name, Span::mixed_site())
 }
 
@@ -27,7 +27,7 @@ pub fn guarded(input: &CasesInput, guard: &Expr, bound: &TokenStream) -> TokenSt
 /// it alone.
 pub fn done(input: &CasesInput, body: &Expr) -> TokenStream {
     let context = context(input, "context");
-    let (root, call) = (&input.root, own("call"));
+    let (root, call) = (&input.root, generated_ident("call"));
     quote!({
         #call.starts();
         #context
@@ -38,7 +38,7 @@ pub fn done(input: &CasesInput, body: &Expr) -> TokenStream {
 /// Binds the context, which this method of `CaseCall` lends.
 fn context(input: &CasesInput, method: &str) -> Option<TokenStream> {
     let (name, _) = input.context.as_ref()?;
-    let (call, method) = (own("call"), own(method));
+    let (call, method) = (generated_ident("call"), generated_ident(method));
     Some(quote! {
         #[allow(unused_variables)]
         let #name = #call.#method();

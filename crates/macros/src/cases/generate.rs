@@ -3,11 +3,11 @@
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 
-use super::body::{done, own};
+use super::body::{done, generated_ident};
 use super::parse::CasesInput;
 use super::run::{CaseGroup, runs};
 
-pub fn function(input: &CasesInput) -> syn::Result<TokenStream> {
+pub fn partial_function(input: &CasesInput) -> syn::Result<TokenStream> {
     let CasesInput { root, after, .. } = input;
     let runs: Vec<CaseGroup<'_>> = runs(&input.cases);
     let wants = runs.iter().map(|run| run.wants(root));
@@ -18,7 +18,7 @@ pub fn function(input: &CasesInput) -> syn::Result<TokenStream> {
     let (time, late) = match after {
         Some((time, body)) => {
             let body = done(input, body);
-            let call = own("call");
+            let call = generated_ident("call");
             let late = quote! {
                 if #call.is_late() {
                     return ::core::option::Option::Some(#body);
@@ -29,7 +29,7 @@ pub fn function(input: &CasesInput) -> syn::Result<TokenStream> {
         None => (quote!(::core::option::Option::None), quote!()),
     };
     let moved = (!input.borrows).then(|| quote!(move));
-    let (call, shapes) = (own("call"), runs.len());
+    let (call, shapes) = (generated_ident("call"), runs.len());
     let context = match &input.context {
         Some((_, of)) => quote!(#of),
         _ => quote!(_),

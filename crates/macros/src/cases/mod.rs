@@ -13,5 +13,5 @@ use proc_macro2::TokenStream;
 /// Generates a partial function.
 pub fn cases(input: TokenStream) -> syn::Result<TokenStream> {
     let input: parse::CasesInput = syn::parse2(input)?;
-    generate::function(&input)
+    generate::partial_function(&input)
 }

@@ -6,7 +6,7 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Path, Type};
 
-use super::body::{done, guarded, own};
+use super::body::{done, generated_ident, guarded};
 use super::element::{PatternElement, by_reference, names, whole_name};
 use super::parse::{Case, CasesInput};
 use super::pattern::CasePattern;
@@ -48,7 +48,7 @@ enum ElementPlace {
 impl CaseGroup<'_> {
     /// Says what the cases want.
     pub fn wants(&self, root: &Path) -> TokenStream {
-        let call = own("call");
+        let call = generated_ident("call");
         let texts = self.0.iter().map(|case| &case.text);
         let wanted = match &self.0[0].pattern {
             CasePattern::Any { .. } => vec![quote!(#root::internals::WantedElement::Rest)],
@@ -69,14 +69,14 @@ impl CaseGroup<'_> {
         match &self.0[0].pattern {
             CasePattern::Any { name, .. } => any(input, self.0[0], name.as_ref()),
             CasePattern::Tuple { .. } if types(self.0[0]).is_some() => self.typed(input),
-            CasePattern::Tuple { elements, .. } => loose(input, self.0[0], elements),
+            CasePattern::Tuple { elements, .. } => match_untyped(input, self.0[0], elements),
         }
     }
 
     /// Of cases whose elements all have a type.
     fn typed(&self, input: &CasesInput) -> TokenStream {
         let root = &input.root;
-        let [call, view, chosen] = ["call", "view", "chosen"].map(own);
+        let [call, view, chosen] = ["call", "view", "chosen"].map(generated_ident);
         let of = self.0[0].pattern.elements().iter().map(|element| type_of(element, root));
         let of = quote!((#(#of,)*));
         let places: Vec<ElementPlace> = (0..self.0[0].pattern.elements().len())
@@ -92,7 +92,8 @@ impl CaseGroup<'_> {
             .iter()
             .enumerate()
             .map(|(number, case)| arm(input, case, number, &places, &quote!(#number)));
-        let fields: Vec<Ident> = (0..places.len()).map(|at| own(&format!("e{at}"))).collect();
+        let fields: Vec<Ident> =
+            (0..places.len()).map(|at| generated_ident(&format!("e{at}"))).collect();
         let bodies = self.0.iter().enumerate().map(|(number, case)| {
             let body = moved(input, case, &fields);
             quote!(#number => #body)
@@ -137,7 +138,7 @@ fn is_argument(case: &Case, at: usize) -> bool {
 
 /// Of a case that takes any tuple.
 fn any(input: &CasesInput, case: &Case, name: Option<&Ident>) -> TokenStream {
-    let call = own("call");
+    let call = generated_ident("call");
     let seen = name.map(|name| quote!(#[allow(unused_variables)] let #name = #call.tuple();));
     let unused = unused_if_guarded(case);
     let bound = name.map(|name| quote!(#unused let #name = #call.take_any();));
@@ -152,8 +153,8 @@ fn any(input: &CasesInput, case: &Case, name: Option<&Ident>) -> TokenStream {
 }
 
 /// Of a case with elements of any number or type, or with projections.
-fn loose(input: &CasesInput, case: &Case, elements: &[PatternElement]) -> TokenStream {
-    let (root, call) = (&input.root, own("call"));
+fn match_untyped(input: &CasesInput, case: &Case, elements: &[PatternElement]) -> TokenStream {
+    let (root, call) = (&input.root, generated_ident("call"));
     let rest = elements.iter().position(|element| matches!(element, PatternElement::Rest));
     let mut projections = Vec::new();
     let mut places = Vec::new();
@@ -167,7 +168,7 @@ fn loose(input: &CasesInput, case: &Case, elements: &[PatternElement]) -> TokenS
         };
         if let PatternElement::Projected { function, of, .. } = element {
             let of = value_type(of.as_ref());
-            let projected = own(&format!("p{at}"));
+            let projected = generated_ident(&format!("p{at}"));
             projections.push(quote! {
                 let ::core::option::Option::Some(#projected) =
                     #root::internals::extract::<_, #of>(&#function, #call.tuple(), #number)
@@ -188,7 +189,8 @@ fn loose(input: &CasesInput, case: &Case, elements: &[PatternElement]) -> TokenS
         scrutinee(std::iter::once(&elements[at]), &reference)
     });
     let (atoms, arm) = (atoms(0, case), arm(input, case, 0, &places, &quote!(())));
-    let fields: Vec<Ident> = (0..elements.len()).map(|at| own(&format!("e{at}"))).collect();
+    let fields: Vec<Ident> =
+        (0..elements.len()).map(|at| generated_ident(&format!("e{at}"))).collect();
     let copies = used.iter().map(|&at| {
         let (field, element) = (&fields[at], &elements[at]);
         match &places[at] {
@@ -236,7 +238,7 @@ fn arm(
             PatternElement::Rest | PatternElement::One | PatternElement::Arguments(_) => {}
             PatternElement::Text(text) => patterns.push(quote!(#text)),
             PatternElement::Atom(atoms) => {
-                let bits = (0..atoms.len()).map(|which| bits(number, at, which));
+                let bits = (0..atoms.len()).map(|which| atom_constant(number, at, which));
                 patterns.push(quote!(#(#bits)|*));
             }
             PatternElement::Typed { pattern, .. } | PatternElement::Projected { pattern, .. } => {
@@ -276,7 +278,7 @@ fn moved(input: &CasesInput, case: &Case, fields: &[Ident]) -> TokenStream {
     for argument in &case.arguments {
         let (field, of, pattern) = (&fields[argument.at], &argument.of, &argument.pattern);
         // With the type: the callback's parameter must be what the pattern says.
-        let value = own("value");
+        let value = generated_ident("value");
         values.push(quote_spanned!(of.span()=> { let #value: #of = #field; #value }));
         patterns.push(quote!(#pattern));
     }
@@ -320,8 +322,8 @@ fn scrutinee<'e>(
 }
 
 /// The constant for an atom of a case.
-fn bits(number: usize, at: usize, which: usize) -> Ident {
-    own(&format!("ATOM_{number}_{at}_{which}"))
+fn atom_constant(number: usize, at: usize, which: usize) -> Ident {
+    generated_ident(&format!("ATOM_{number}_{at}_{which}"))
 }
 
 /// The atoms of a case, as constants that patterns can name.
@@ -330,7 +332,7 @@ fn atoms(number: usize, case: &Case) -> Vec<TokenStream> {
     for (at, element) in case.pattern.elements().iter().enumerate() {
         if let PatternElement::Atom(atoms) = element {
             constants.extend(atoms.iter().enumerate().map(|(which, atom)| {
-                let bits = bits(number, at, which);
+                let bits = atom_constant(number, at, which);
                 quote!(const #bits: u64 = (#atom).to_bits();)
             }));
         }
@@ -368,11 +370,11 @@ impl ElementPlace {
     fn reference(&self, of: &TokenStream) -> TokenStream {
         match self {
             Self::Field(at) => {
-                let view = own("view");
+                let view = generated_ident("view");
                 quote!(&#view.#at)
             }
             Self::Element(number) => {
-                let call = own("call");
+                let call = generated_ident("call");
                 quote!(#call.element::<#of>(#number))
             }
             Self::Projected(projected) => quote!(&#projected),

@@ -4,10 +4,10 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 use syn::{Attribute, Visibility};
 
-use super::arguments::MessageField;
 use super::block::HandlersBlock;
 use super::message::{MessageCode, names};
 use super::method::MarkedMethod;
+use super::method_parameters::MessageField;
 use crate::options::{ApiTrait, default_api_name};
 
 /// Generates the trait, and its implementation for the actor's address.

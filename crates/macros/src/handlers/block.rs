@@ -3,7 +3,7 @@
 use proc_macro2::Ident;
 use syn::{Generics, Type};
 
-use super::arguments::peeled;
+use super::method_parameters::peeled;
 use crate::options::RuntimePath;
 
 /// What all messages of one block share.

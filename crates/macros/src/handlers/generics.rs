@@ -6,7 +6,7 @@ use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::{GenericParam, Generics, WherePredicate};
 
-use super::arguments::MessageField;
+use super::method_parameters::MessageField;
 
 /// The generic parameters of a message.
 pub struct MessageGenerics {

@@ -4,10 +4,10 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::Attribute;
 
-use super::arguments::{CallArgument, MessageField};
 use super::block::HandlersBlock;
 use super::generics::MessageGenerics;
 use super::method::{HandlerForm, MarkedMethod};
+use super::method_parameters::{CallArgument, MessageField};
 
 /// A message of an actor.
 pub struct MessageCode<'a> {

@@ -4,9 +4,9 @@ use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens;
 use syn::{Attribute, ImplItemFn, Safety, Signature, Type, Visibility};
 
-use super::arguments::{self, CallArgument, MessageField, MethodArguments};
+use super::method_parameters::{self, CallArgument, MessageField, MethodArguments};
 use super::name;
-use super::output::{self, MethodOutput};
+use super::return_type::{self, MethodReturn};
 use crate::errors::ErrorList;
 use crate::options::MethodOptions;
 
@@ -65,8 +65,8 @@ impl MarkedMethod {
         let options = errors.keep(MethodOptions::of(mark)).unwrap_or_default();
         let signature = &method.sig;
         check_signature(signature, &mut errors);
-        let arguments = arguments::read(signature, actor, &mut errors);
-        let output = output::read(&signature.output, actor, &mut errors);
+        let arguments = method_parameters::read(signature, actor, &mut errors);
+        let output = return_type::read(&signature.output, actor, &mut errors);
         let name = options.name.or_else(|| name::of_method(&signature.ident));
         if name.is_none() {
             errors.at(&signature.ident, NO_NAME);
@@ -74,7 +74,7 @@ impl MarkedMethod {
         let held = options.held.as_ref();
         let form = output.and_then(|output| form(signature, held, &arguments, output, &mut errors));
         if matches!(form, Some((HandlerForm::Detached, _))) {
-            output::check_body(method.block.to_token_stream(), &mut errors);
+            return_type::check_body(method.block.to_token_stream(), &mut errors);
         }
         let method = form.zip(name).map(|((form, reply), name)| Self {
             attrs: carried_attributes(&method.attrs),
@@ -126,12 +126,12 @@ fn form(
     signature: &Signature,
     held: Option<&Ident>,
     arguments: &MethodArguments,
-    output: MethodOutput,
+    output: MethodReturn,
     errors: &mut ErrorList,
 ) -> Option<(HandlerForm, TokenStream)> {
     let before = errors.count();
     let is_async = signature.asyncness.is_some();
-    let is_future = is_async || matches!(output, MethodOutput::Future(_));
+    let is_future = is_async || matches!(output, MethodReturn::Future(_));
     match (is_async, arguments.has_receiver, held) {
         (false, _, Some(held)) => errors.at(held, HELD_WITHOUT_WAITING),
         (false, false, None) => errors.at(&signature.ident, NO_RECEIVER),
@@ -145,7 +145,7 @@ fn form(
         _ => {}
     }
     match (&arguments.reply, is_future) {
-        (None, _) if is_async && matches!(output, MethodOutput::Future(_)) => {
+        (None, _) if is_async && matches!(output, MethodReturn::Future(_)) => {
             errors.at(&signature.output, FUTURE_OF_FUTURE);
         }
         (Some((parameter, _)), true) => errors.at(parameter, TWO_REPLIES),
@@ -156,15 +156,15 @@ fn form(
         return None;
     }
     Some(match (output, &arguments.reply) {
-        (MethodOutput::Value(_), Some((_, reply))) => (HandlerForm::ByHand, reply.clone()),
-        (MethodOutput::Value(reply), None) if held.is_some() => (HandlerForm::Held, reply),
-        (MethodOutput::Value(reply), None) if !is_async => (HandlerForm::Now, reply),
-        (MethodOutput::Value(reply) | MethodOutput::Future(reply), _) => {
+        (MethodReturn::Value(_), Some((_, reply))) => (HandlerForm::ByHand, reply.clone()),
+        (MethodReturn::Value(reply), None) if held.is_some() => (HandlerForm::Held, reply),
+        (MethodReturn::Value(reply), None) if !is_async => (HandlerForm::Now, reply),
+        (MethodReturn::Value(reply) | MethodReturn::Future(reply), _) => {
             (HandlerForm::Detached, reply)
         }
     })
 }
 
-fn is_nothing(output: &MethodOutput) -> bool {
-    matches!(output, MethodOutput::Value(ty) if ty.to_token_stream().to_string() == "()")
+fn is_nothing(output: &MethodReturn) -> bool {
+    matches!(output, MethodReturn::Value(ty) if ty.to_token_stream().to_string() == "()")
 }

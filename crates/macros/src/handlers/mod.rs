@@ -4,13 +4,13 @@
 //! `message` generates the code for it, and `api` generates the trait over all of them.
 
 mod api;
-mod arguments;
 mod block;
 mod generics;
 mod message;
 mod method;
+mod method_parameters;
 mod name;
-mod output;
+mod return_type;
 mod rewrite_self;
 
 use proc_macro2::TokenStream;
@@ -96,9 +96,9 @@ fn methods(
     for (place, mark) in marked {
         let ImplItem::Fn(method) = &mut block.items[*place] else { continue };
         let read = errors.keep(MarkedMethod::read(method, mark, &block.self_ty));
-        arguments::strip_docs(&mut method.sig.inputs);
+        method_parameters::strip_docs(&mut method.sig.inputs);
         if read.as_ref().is_some_and(|read| read.form == HandlerForm::Detached) {
-            output::complete(&mut method.sig.output, &block.generics);
+            return_type::complete(&mut method.sig.output, &block.generics);
         }
         methods.extend(read);
     }

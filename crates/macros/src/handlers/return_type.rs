@@ -7,30 +7,30 @@ use syn::{
     TypeImplTrait, TypeParamBound, parse_quote_spanned,
 };
 
-use super::arguments::{is_static, peeled};
+use super::method_parameters::{is_static, peeled};
 use super::rewrite_self;
 use crate::errors::ErrorList;
 
 /// The return type of a method.
-pub enum MethodOutput {
+pub enum MethodReturn {
     Value(TokenStream),
     Future(TokenStream),
 }
 
 /// Reads the return type.
-pub fn read(output: &ReturnType, actor: &Type, errors: &mut ErrorList) -> Option<MethodOutput> {
-    let ReturnType::Type(_, ty) = output else { return Some(MethodOutput::Value(quote!(()))) };
+pub fn read(output: &ReturnType, actor: &Type, errors: &mut ErrorList) -> Option<MethodReturn> {
+    let ReturnType::Type(_, ty) = output else { return Some(MethodReturn::Value(quote!(()))) };
     match peeled(ty) {
         Type::ImplTrait(opaque) => {
             let reply = future_output(opaque, errors)?;
             check_captures(opaque, errors);
-            errors.keep(rewrite_self::without_self(reply, actor)).map(MethodOutput::Future)
+            errors.keep(rewrite_self::without_self(reply, actor)).map(MethodReturn::Future)
         }
         Type::Reference(reference) if !is_static(reference) => {
             errors.at(ty, "a reply outlives the call that creates it, so it cannot borrow: return an owned value");
             None
         }
-        _ => errors.keep(rewrite_self::without_self(ty, actor)).map(MethodOutput::Value),
+        _ => errors.keep(rewrite_self::without_self(ty, actor)).map(MethodReturn::Value),
     }
 }
 
