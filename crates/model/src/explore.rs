@@ -28,7 +28,7 @@ use crate::trace::{BodyExit, Event, Seq, Trace};
 pub fn random_trace(program: &Program, seed: u64) -> Trace {
     let mut dice = RandomBits::new(seed);
     let run = random_run(program, &mut dice);
-    observe(program, &run, &mut NumberBlur::By(dice))
+    observe(program, &run, &mut SeqNoise::By(dice))
 }
 
 /// Fires rules by chance until the program has terminated.
@@ -70,7 +70,7 @@ impl RandomBits {
 }
 
 /// How far recorded numbers stray from their firings.
-pub(crate) enum NumberBlur {
+pub(crate) enum SeqNoise {
     /// Not at all: the trace tells the run exactly.
     #[cfg_attr(not(test), expect(dead_code, reason = "the tests compare exact traces with runs"))]
     None,
@@ -78,21 +78,21 @@ pub(crate) enum NumberBlur {
     By(RandomBits),
 }
 
-impl NumberBlur {
+impl SeqNoise {
     /// Where a number goes that is taken right after the firing at `from` and before the one at
     /// `to`.
     fn after(&mut self, from: u64, to: u64) -> u64 {
         match self {
-            NumberBlur::None => from + 1,
-            NumberBlur::By(dice) => from + 1 + dice.below(to - from - 1),
+            SeqNoise::None => from + 1,
+            SeqNoise::By(dice) => from + 1 + dice.below(to - from - 1),
         }
     }
 
     /// The same for two numbers: one that belongs to `from`, then one that belongs to `to`.
     fn between(&mut self, from: u64, to: u64) -> (u64, u64) {
         match self {
-            NumberBlur::None => (from + 1, to - 1),
-            NumberBlur::By(_) => {
+            SeqNoise::None => (from + 1, to - 1),
+            SeqNoise::By(_) => {
                 let (a, b) = (self.after(from, to), self.after(from, to));
                 (a.min(b), a.max(b))
             }
@@ -105,7 +105,7 @@ const SPACING: u64 = 1 << 20;
 
 /// What a recorded number is about. Spawns go by the first behaviour of their operation.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum NumberMark {
+enum SeqSubject {
     Call(BehaviourId),
     Return(BehaviourId),
     Started(BehaviourId),
@@ -114,7 +114,7 @@ enum NumberMark {
 }
 
 /// The trace of `run`, which need not be one that the premises of the rules allow.
-pub(crate) fn observe(program: &Program, run: &[Rule], blur: &mut NumberBlur) -> Trace {
+pub(crate) fn observe(program: &Program, run: &[Rule], blur: &mut SeqNoise) -> Trace {
     let mut machine = Machine::new(program);
     let mut clock = NumberClock { points: Vec::new(), open: BTreeMap::new(), blur };
     let mut seen = Vec::new();
@@ -152,32 +152,32 @@ fn timeless(rule: Rule, machine: &Machine<'_>) -> Vec<Event> {
 fn spawned(
     id: BehaviourId,
     plan: &ProgramPlan<'_>,
-    seqs: &BTreeMap<NumberMark, Seq>,
+    seqs: &BTreeMap<SeqSubject, Seq>,
 ) -> Option<Event> {
     let leader = plan[id].leader();
     let (call, ret) =
-        (*seqs.get(&NumberMark::Call(leader))?, *seqs.get(&NumberMark::Return(leader))?);
+        (*seqs.get(&SeqSubject::Call(leader))?, *seqs.get(&SeqSubject::Return(leader))?);
     Some(Event::Spawned { id, by: plan[id].by, call, ret })
 }
 
 fn turn(
     id: BehaviourId,
     plan: &ProgramPlan<'_>,
-    seqs: &BTreeMap<NumberMark, Seq>,
+    seqs: &BTreeMap<SeqSubject, Seq>,
 ) -> impl Iterator<Item = Event> {
     let exit = if plan[id].spawn.panics { BodyExit::Panicked } else { BodyExit::Done };
-    let started = seqs.get(&NumberMark::Started(id)).map(|&seq| Event::Started { id, seq });
-    let ended = seqs.get(&NumberMark::Ended(id)).map(|&seq| Event::Ended { id, seq, exit });
-    let skipped = seqs.get(&NumberMark::Skipped(id)).map(|&seq| Event::Skipped { id, seq });
+    let started = seqs.get(&SeqSubject::Started(id)).map(|&seq| Event::Started { id, seq });
+    let ended = seqs.get(&SeqSubject::Ended(id)).map(|&seq| Event::Ended { id, seq, exit });
+    let skipped = seqs.get(&SeqSubject::Skipped(id)).map(|&seq| Event::Skipped { id, seq });
     [started, ended, skipped].into_iter().flatten()
 }
 
 /// Places the numbers of a run on the line of its firings.
 struct NumberClock<'b> {
-    points: Vec<(u64, NumberMark)>,
+    points: Vec<(u64, SeqSubject)>,
     /// Per thread or behaviour: its last firing, and the mark to place after it, if there is one.
-    open: BTreeMap<Spawner, (u64, Option<NumberMark>)>,
-    blur: &'b mut NumberBlur,
+    open: BTreeMap<Spawner, (u64, Option<SeqSubject>)>,
+    blur: &'b mut SeqNoise,
 }
 
 impl NumberClock<'_> {
@@ -187,22 +187,22 @@ impl NumberClock<'_> {
             Rule::Spawn(by) => {
                 let op = machine.next_op(by).expect("the premise of spawn");
                 let leader = op.spawns()[0].id;
-                self.close(by, Some(NumberMark::Call(leader)), now);
-                self.open.insert(by, (now, Some(NumberMark::Return(leader))));
+                self.close(by, Some(SeqSubject::Call(leader)), now);
+                self.open.insert(by, (now, Some(SeqSubject::Return(leader))));
             }
             Rule::Run(id) => {
-                self.open.insert(Spawner::Behaviour(id), (now, Some(NumberMark::Started(id))));
+                self.open.insert(Spawner::Behaviour(id), (now, Some(SeqSubject::Started(id))));
             }
-            Rule::Skip(id) => self.points.push((now, NumberMark::Skipped(id))),
+            Rule::Skip(id) => self.points.push((now, SeqSubject::Skipped(id))),
             Rule::End(Spawner::Behaviour(id)) => {
-                self.close(Spawner::Behaviour(id), Some(NumberMark::Ended(id)), now);
+                self.close(Spawner::Behaviour(id), Some(SeqSubject::Ended(id)), now);
             }
             Rule::End(thread) => self.close(thread, None, now),
         }
     }
 
     /// Places what is due between the last firing of `by` and the one at `now`.
-    fn close(&mut self, by: Spawner, before: Option<NumberMark>, now: u64) {
+    fn close(&mut self, by: Spawner, before: Option<SeqSubject>, now: u64) {
         let (last, after) = self.open.remove(&by).unwrap_or_default();
         let places = match (after, before) {
             (Some(_), Some(_)) => self.blur.between(last, now),
@@ -216,7 +216,7 @@ impl NumberClock<'_> {
 
     /// The rank of each point. The sort is stable, so points of one thread or behaviour that fell
     /// into one place keep their order.
-    fn read(mut self) -> BTreeMap<NumberMark, Seq> {
+    fn read(mut self) -> BTreeMap<SeqSubject, Seq> {
         self.points.sort_by_key(|&(place, _)| place);
         self.points.iter().map(|&(_, mark)| mark).zip(0..).collect()
     }

@@ -54,8 +54,8 @@ mod outcome;
 #[cfg(any(test, feature = "proptest"))]
 mod generate;
 
-mod display;
 mod plan;
+mod program_display;
 
 pub use check::check;
 pub use explore::random_trace;

@@ -12,7 +12,7 @@
 //!
 //! So the body lies inside the time for which the behaviour holds its cowns, and the moment at
 //! which a spawn took effect lies between its call and its return. The list is in no particular
-//! order. [`Recorder`](crate::Recorder) takes the numbers at these places.
+//! order. [`TraceRecorder`](crate::TraceRecorder) takes the numbers at these places.
 
 use crate::program::{BehaviourId, Spawner, Variable};
 

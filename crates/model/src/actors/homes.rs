@@ -1,7 +1,7 @@
 //! Where items run: H7 and G8, with T1.
 //!
 //! An item runs in the home that the first of its members has had from the last move before it.
-//! Which move that is, the trace may leave open: then each that it can have been will do.
+//! If the trace does not tell which move was the last, any possible one is accepted.
 
 use super::facts::{ItemHistory, TraceFacts};
 use super::promise_violation::{ActorPromise, PromiseViolation};

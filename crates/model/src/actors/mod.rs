@@ -19,7 +19,7 @@
 //! | promise | rule |
 //! | --- | --- |
 //! | O1, O2, M1 | `order`: an order of all spawns exists that agrees with real time and with what ran |
-//! | A1, G2, M7 | `turns`: turns on one actor, cown or group exclude each other, held turns too |
+//! | A1, G2, G9, M7 | `turns`: turns on one actor, cown or group exclude each other, held ones too |
 //! | G2 of mailboxes that sort | `sorted_messages`: each message comes in the place of one of its actor's |
 //! | H7, G8 | `homes`: where an item runs |
 //! | M2, M4, M5, M6, M7, M9 | `lifecycle`: hooks, signals, failures, and what runs between them |

@@ -51,10 +51,10 @@ pub(super) fn gather<'p>(
     plan: &'p ProgramPlan<'p>,
     trace: &Trace,
 ) -> Result<TraceHistory<'p>, Violation> {
-    let sheets = sheets(plan, trace)?;
-    let mut history = TraceHistory { plan, lives: Vec::with_capacity(sheets.len()) };
-    for (behaviour, sheet) in plan.iter().zip(&sheets) {
-        let life = live(behaviour, sheet, &history)?;
+    let records = collect_records(plan, trace)?;
+    let mut history = TraceHistory { plan, lives: Vec::with_capacity(records.len()) };
+    for (behaviour, record) in plan.iter().zip(&records) {
+        let life = live(behaviour, record, &history)?;
         history.lives.push(life);
     }
     history.lives().try_for_each(|life| check_numbers(life, &history))?;
@@ -74,29 +74,32 @@ struct BehaviourRecord {
     saw: Vec<(Variable, bool)>,
 }
 
-fn sheets(plan: &ProgramPlan<'_>, trace: &Trace) -> Result<Vec<BehaviourRecord>, Violation> {
-    let mut sheets = vec![BehaviourRecord::default(); plan.program.len()];
+fn collect_records(
+    plan: &ProgramPlan<'_>,
+    trace: &Trace,
+) -> Result<Vec<BehaviourRecord>, Violation> {
+    let mut records = vec![BehaviourRecord::default(); plan.program.len()];
     for event in &trace.events {
         let id = event.id();
-        let sheet = sheets.get_mut(id.0).ok_or(Violation::Unknown(id))?;
+        let record = records.get_mut(id.0).ok_or(Violation::Unknown(id))?;
         let (deed, twice) = match *event {
             Event::Spawned { by, call, ret, .. } => {
-                (BehaviourStep::Spawned, sheet.spawned.replace((by, call, ret)).is_some())
+                (BehaviourStep::Spawned, record.spawned.replace((by, call, ret)).is_some())
             }
             Event::Rejected { .. } => {
-                (BehaviourStep::Rejected, sheet.rejected.replace(()).is_some())
+                (BehaviourStep::Rejected, record.rejected.replace(()).is_some())
             }
             Event::Started { seq, .. } => {
-                (BehaviourStep::Started, sheet.started.replace(seq).is_some())
+                (BehaviourStep::Started, record.started.replace(seq).is_some())
             }
             Event::Ended { seq, exit, .. } => {
-                (BehaviourStep::Ended, sheet.ended.replace((seq, exit)).is_some())
+                (BehaviourStep::Ended, record.ended.replace((seq, exit)).is_some())
             }
             Event::Skipped { seq, .. } => {
-                (BehaviourStep::Skipped, sheet.skipped.replace(seq).is_some())
+                (BehaviourStep::Skipped, record.skipped.replace(seq).is_some())
             }
             Event::Saw { variable, poisoned, .. } => {
-                sheet.saw.push((variable, poisoned));
+                record.saw.push((variable, poisoned));
                 continue;
             }
         };
@@ -104,53 +107,53 @@ fn sheets(plan: &ProgramPlan<'_>, trace: &Trace) -> Result<Vec<BehaviourRecord>,
             return Err(Violation::Twice(id, deed));
         }
     }
-    Ok(sheets)
+    Ok(records)
 }
 
-/// Whether `sheet` has what the program demands of `behaviour`, given the history of those before
+/// Whether `record` has what the program demands of `behaviour`, given the history of those before
 /// it.
 fn live(
     b: &PlannedBehaviour<'_>,
-    sheet: &BehaviourRecord,
+    record: &BehaviourRecord,
     history: &TraceHistory<'_>,
 ) -> Result<Option<BehaviourLife>, Violation> {
     let id = b.id();
     if !history.ran(b.by) {
-        let silent = *sheet == BehaviourRecord::default();
+        let silent = *record == BehaviourRecord::default();
         return if silent { Ok(None) } else { Err(Violation::Orphan(id, b.by)) };
     }
     if b.rejected {
-        return check_rejected(b, sheet, history.plan).map(|()| None);
+        return check_rejected(b, record, history.plan).map(|()| None);
     }
-    if sheet.rejected.is_some() {
+    if record.rejected.is_some() {
         return Err(Violation::WronglyRejected(id));
     }
-    let (by, call, ret) = sheet.spawned.ok_or(Violation::NotSpawned(id, b.by))?;
+    let (by, call, ret) = record.spawned.ok_or(Violation::NotSpawned(id, b.by))?;
     if by != b.by {
         return Err(Violation::WrongSpawner(id, by));
     }
-    let (start, end, skipped) = turn(b, sheet)?;
-    Ok(Some(BehaviourLife { id, call, ret, start, end, skipped, saw: sheet.saw.clone() }))
+    let (start, end, skipped) = turn(b, record)?;
+    Ok(Some(BehaviourLife { id, call, ret, start, end, skipped, saw: record.saw.clone() }))
 }
 
 fn check_rejected(
     b: &PlannedBehaviour<'_>,
-    sheet: &BehaviourRecord,
+    record: &BehaviourRecord,
     plan: &ProgramPlan<'_>,
 ) -> Result<(), Violation> {
-    let nothing_else = BehaviourRecord { rejected: sheet.rejected, ..BehaviourRecord::default() };
-    if *sheet != nothing_else {
+    let nothing_else = BehaviourRecord { rejected: record.rejected, ..BehaviourRecord::default() };
+    if *record != nothing_else {
         let overlap = b.op.spawns().iter().find_map(|spawn| plan.program.overlap(spawn));
         return Err(Violation::NotRejected(b.id(), overlap.expect("the cause of the rejection")));
     }
-    sheet.rejected.ok_or(Violation::NotSpawned(b.id(), b.by))
+    record.rejected.ok_or(Violation::NotSpawned(b.id(), b.by))
 }
 
-fn turn(b: &PlannedBehaviour<'_>, sheet: &BehaviourRecord) -> Result<(Seq, Seq, bool), Violation> {
+fn turn(b: &PlannedBehaviour<'_>, record: &BehaviourRecord) -> Result<(Seq, Seq, bool), Violation> {
     let id = b.id();
-    match (sheet.started, sheet.ended, sheet.skipped) {
+    match (record.started, record.ended, record.skipped) {
         (None, None, None) => Err(Violation::Lost(id)),
-        (None, None, Some(seq)) if sheet.saw.is_empty() => Ok((seq, seq, true)),
+        (None, None, Some(seq)) if record.saw.is_empty() => Ok((seq, seq, true)),
         (_, _, Some(_)) => Err(Violation::RanAndSkipped(id)),
         (Some(start), Some((end, exit)), None)
             if (exit == BodyExit::Panicked) == b.spawn.panics =>

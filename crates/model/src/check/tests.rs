@@ -5,14 +5,14 @@ mod anomalies;
 mod mutation;
 mod search;
 
-use crate::explore::{NumberBlur, observe};
+use crate::explore::{SeqNoise, observe};
 use crate::machine::Rule;
 use crate::program::{BehaviourId, Program, SpawnCall, Spawner};
 use crate::trace::Trace;
 
 /// The exact trace of a run that need not be allowed.
 fn trace_of(program: &Program, run: &[Rule]) -> Trace {
-    observe(program, run, &mut NumberBlur::None)
+    observe(program, run, &mut SeqNoise::None)
 }
 
 fn on(set: impl Into<Vec<crate::SetMember>>) -> crate::Op {

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::search::explains;
 use super::trace_of;
-use crate::explore::{NumberBlur, RandomBits, observe};
+use crate::explore::{RandomBits, SeqNoise, observe};
 use crate::generate::{ProgramShape, programs};
 use crate::machine::{Machine, Rule};
 use crate::outcome::{Outcome, outcomes};
@@ -93,7 +93,7 @@ proptest! {
     ) {
         let mut dice = RandomBits::new(seed);
         let run = lawless_run(&program, &mut dice, lawless_in_16);
-        let trace = observe(&program, &run, &mut NumberBlur::By(dice));
+        let trace = observe(&program, &run, &mut SeqNoise::By(dice));
         let verdict = check(&program, &trace);
         // What was seen of poison is no part of the search.
         prop_assume!(!matches!(verdict, Err(crate::Violation::WrongSight { .. })));
