@@ -1,9 +1,9 @@
 //! `coact`: looks into what is stored of durable actors, and changes nothing there.
 //!
-//! Reading order: `args`, `source` (what is opened), `pages` (how it is read), then a file for each
-//! command: `list`, `show`, `verify` (with `chain`, the check of one entity, and `finding`),
-//! `export`, `backup`. `record` is the format of JSON Lines, `cbor` and `name` how bytes and texts
-//! are shown.
+//! Reading order: `args`, `source` (what is opened), `paged_reads` (how it is read), then a file
+//! for each command: `list`, `show`, `verify` (with `history_check`, the check of one entity, and
+//! `finding`), `export`, `backup`. `record` is the format of JSON Lines, `cbor` and `quoted_name`
+//! how bytes and texts are shown.
 
 #![forbid(unsafe_code)]
 

@@ -30,8 +30,8 @@
 //! Stores keep bytes with the name and the version of a type: [`Format`] encodes values as such.
 //!
 //! Reading order: `entity` (names and numbers), `type_name`, `tags`, `record` and `note` (the
-//! rows), `check` (are they sound), `calendar`, `format` (encoding), `commit` (one step), `store`
-//! (the interface), `memory`.
+//! rows), `checksum_check` (are they sound), `calendar`, `format` (encoding), `commit` (one step),
+//! `store` (the interface), `memory`.
 
 #![forbid(unsafe_code)]
 

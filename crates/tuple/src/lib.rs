@@ -7,7 +7,7 @@
 //! After `any_tuple` and `cow_tuple` of libcppa ([Charousset and Schmidt
 //! 2013](https://arxiv.org/abs/1301.0748), section 3.5).
 //!
-//! **Invariant:** this crate knows no actors and no runtime. Its `unsafe` is in `elements`.
+//! **Invariant:** this crate knows no actors and no runtime. Its `unsafe` is in `erased_tuple`.
 
 mod any_tuple;
 mod atom;

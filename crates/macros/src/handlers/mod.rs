@@ -1,7 +1,7 @@
 //! `#[handlers]`: generates messages from the methods of an actor.
 //!
-//! `method` reads a marked method (its parameters in `arguments`, its return type in `output`),
-//! `message` generates the code for it, and `api` generates the trait over all of them.
+//! `method` reads a marked method (`method_parameters` and `return_type` its signature), `message`
+//! generates the code for it, and `api` generates the trait over all of them.
 
 mod api;
 mod block;
