@@ -1,24 +1,13 @@
 //! The store behind a cache, and loaders.
 
 use std::future::Future;
-use std::hash::Hash;
 use std::sync::Arc;
 
 use coact_core::runtime::blocking;
 
 use crate::catch_panic::BoxFuture;
 use crate::errors::{BackingError, BoxError, LoadError};
-
-/// A key of a cache. Implemented for every type that has these traits.
-pub trait Key: Hash + Eq + Clone + Send + 'static {}
-
-impl<K: Hash + Eq + Clone + Send + 'static> Key for K {}
-
-/// A value of a cache. Implemented for every type that has these traits. Each answer is a clone:
-/// put large values into an [`Arc`].
-pub trait Value: Clone + Send + 'static {}
-
-impl<V: Clone + Send + 'static> Value for V {}
+use crate::key_value::{Key, Value};
 
 /// A store behind a cache, which loads from it and writes to it.
 ///

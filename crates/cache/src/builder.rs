@@ -6,8 +6,9 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::backing::{Backing, CacheLoader, DynBacking, Key, Value};
+use crate::backing::{Backing, CacheLoader, DynBacking};
 use crate::errors::{BoxError, BuildError};
+use crate::key_value::{Key, Value};
 use crate::limits::CacheLimits;
 use crate::pending_writes::PendingWrites;
 use crate::removal::{RemovalListener, RemovedEntry};

@@ -14,7 +14,7 @@ use coact_core::Broken;
 use coact_core::internals::{CatchDrop, drop_quietly};
 use coact_core::runtime::{RuntimeHandle, spawn_future};
 
-use crate::backing::{CacheLoader, DynBacking, Key, LoadResult, OnceLoader, Value, Write};
+use crate::backing::{CacheLoader, DynBacking, LoadResult, OnceLoader, Write};
 use crate::builder::{CacheBuilder, CacheSettings, CacheSpec, WriteMode};
 use crate::cache_state::{
     CacheCommand, CacheState, CacheTurn, EntryUpdate, GetLookup, LoadCommand, OperationId,
@@ -24,6 +24,7 @@ use crate::catch_panic::{CatchPanic, WaitError, within};
 use crate::counts::CacheCounts;
 use crate::errors::{LoadError, WriteError};
 use crate::key_activity::{GetReply, GetRequest, WriteReply};
+use crate::key_value::{Key, Value};
 use crate::write_flusher;
 use crate::write_queue::{QueueEvent, QueueSubscription};
 

@@ -2,10 +2,10 @@
 
 use coact_actor::actor::{Actor, Context, ExitReason, Handler, Receive, Reply};
 
-use crate::backing::{Key, Value};
 use crate::cache::Cache;
 use crate::counts::CacheCounts;
 use crate::errors::{LoadError, WriteError};
+use crate::key_value::{Key, Value};
 use crate::messages::{
     Counts, Flush, Get, GetCached, GetWith, Invalidate, InvalidateAll, Put, Remove,
 };

@@ -10,8 +10,9 @@ use coact_actor::actor::Reply;
 use coact_core::internals::CatchDrop;
 
 use crate::abort::AbortHandle;
-use crate::backing::{LoadResult, OnceLoader, Value};
+use crate::backing::{LoadResult, OnceLoader};
 use crate::errors::WriteError;
+use crate::key_value::Value;
 
 pub(crate) type GetReply<V> = Reply<LoadResult<V>>;
 pub(crate) type WriteReply = Reply<Result<(), WriteError>>;

@@ -15,13 +15,12 @@
 //!
 //! Users depend on the crate `coact`, which has this as its module `cache` (feature `cache`).
 //!
-//! Reading order: `backing` (where values come from and go to), `builder` (the settings),
-//! `messages`, `errors`, `counts`; then `entry_table` (the entries, and which goes first) on
-//! `keyed_slab` and `slab_list`, `key_activity` (loads and waiting requests of a key) with `abort`,
-//! and `removal`;
-//! `cache_state`, the decisions as a state machine without I/O, and `cache`, the actor that drives
-//! it, with `handlers`; `pending_writes`; `write_behind`, `write_queue` and `write_flusher`.
-//! `catch_panic` runs user futures, which may panic.
+//! Reading order: `key_value`, `backing` (where values come from and go to), `builder` (the
+//! settings), `messages`, `errors`, `counts`; then `entry_table` (the entries, and which goes
+//! first) on `keyed_slab` and `slab_list`, `key_activity` (loads and waiting requests of a key)
+//! with `abort`, and `removal`; `cache_state`, the decisions as a state machine without I/O, and
+//! `cache`, the actor that drives it, with `handlers`; `pending_writes`; `write_behind`,
+//! `write_queue` and `write_flusher`. `catch_panic` runs user futures, which may panic.
 
 #![forbid(unsafe_code)]
 
@@ -36,6 +35,7 @@ mod entry_table;
 mod errors;
 mod handlers;
 mod key_activity;
+mod key_value;
 mod keyed_slab;
 mod limits;
 mod messages;
@@ -46,11 +46,12 @@ mod write_behind;
 mod write_flusher;
 mod write_queue;
 
-pub use self::backing::{Backing, Key, Value, Write};
+pub use self::backing::{Backing, Write};
 pub use self::builder::{CacheBuilder, CacheSpec};
 pub use self::cache::Cache;
 pub use self::counts::CacheCounts;
 pub use self::errors::{BackingError, BoxError, BuildError, LoadError, SharedError, WriteError};
+pub use self::key_value::{Key, Value};
 pub use self::messages::{
     Caching, Counts, Flush, Get, GetCached, GetWith, Invalidate, InvalidateAll, Put, Remove,
 };

@@ -6,10 +6,11 @@ use std::marker::PhantomData;
 
 use coact_actor::actor::{Addr, Ask, Message};
 
-use crate::backing::{Key, OnceLoader, Value, once_loader};
+use crate::backing::{OnceLoader, once_loader};
 use crate::cache::Cache;
 use crate::counts::CacheCounts;
 use crate::errors::{BoxError, LoadError, WriteError};
+use crate::key_value::{Key, Value};
 
 /// Asks for the value of a key, and loads it if it is missing. `None`: the key has no value.
 pub struct Get<K, V>(pub(crate) K, PhantomData<fn() -> V>);

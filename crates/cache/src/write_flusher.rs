@@ -10,9 +10,10 @@ use coact_core::Broken;
 use coact_core::runtime::{RuntimeHandle, spawn_future};
 use coact_core::time::sleep;
 
-use crate::backing::{Key, Value, Write};
+use crate::backing::Write;
 use crate::catch_panic::{CatchPanic, within};
 use crate::errors::{BackingError, WriteError};
+use crate::key_value::{Key, Value};
 use crate::write_queue::{BatchDue, WriteQueue};
 
 /// Starts the flusher of a queue that has a first write.

@@ -14,9 +14,10 @@ use coact_actor::actor::Reply;
 use coact_core::internals::{CatchDrop, catch, drop_quietly};
 use slab::Slab;
 
-use crate::backing::{DynBacking, Key, Value, Write};
+use crate::backing::{DynBacking, Write};
 use crate::counts::CacheCounts;
 use crate::errors::WriteError;
+use crate::key_value::{Key, Value};
 use crate::keyed_slab::KeyedSlab;
 use crate::write_behind::{LostWrite, WriteBehind};
 

@@ -7,10 +7,11 @@ use coact_core::Broken;
 use coact_core::internals::CatchDrop;
 
 use crate::abort::AbortHandle;
-use crate::backing::{LoadResult, OnceLoader, Value};
+use crate::backing::{LoadResult, OnceLoader};
 use crate::entry_table::NewEntry;
 use crate::errors::{LoadError, WriteError};
 use crate::key_activity::{GetReply, WriteReply};
+use crate::key_value::Value;
 use crate::write_behind::LostWrite;
 
 /// A command of a cache's state to its actor.

@@ -7,11 +7,12 @@ use coact_core::internals::{CatchDrop, catch};
 
 use super::command::CacheTurn;
 use super::{CacheState, KeyPlace};
-use crate::backing::{Key, LoadResult, Value};
+use crate::backing::LoadResult;
 use crate::builder::WriteMode;
 use crate::entry_table::EntryContent;
 use crate::errors::LoadError;
 use crate::key_activity::{GetRequest, QueuedRequest};
+use crate::key_value::{Key, Value};
 
 /// What the cache knows of a key at once.
 pub(crate) enum GetLookup<V> {

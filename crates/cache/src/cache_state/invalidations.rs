@@ -6,8 +6,8 @@ use coact_core::internals::catch;
 
 use super::command::{CacheCommand, CacheTurn};
 use super::{CacheState, KeyPlace};
-use crate::backing::{Key, Value};
 use crate::key_activity::QueuedRequest;
+use crate::key_value::{Key, Value};
 use crate::removal::RemovalCause;
 
 impl<K: Key, V: Value> CacheState<K, V> {

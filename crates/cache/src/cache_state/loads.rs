@@ -7,11 +7,12 @@ use coact_core::internals::{CatchDrop, catch};
 
 use super::command::{CacheCommand, CacheTurn, LoadCommand, OperationId};
 use super::{CacheState, KeyPlace};
-use crate::backing::{CacheLoader, Key, LoadResult, OnceLoader, Value};
+use crate::backing::{CacheLoader, LoadResult, OnceLoader};
 use crate::builder::{EntryMeasure, WriteMode};
 use crate::entry_table::{EntryContent, NewEntry};
 use crate::errors::LoadError;
 use crate::key_activity::{GetReply, LoadInFlight, LoadKind};
+use crate::key_value::{Key, Value};
 use crate::removal::RemovalCause;
 
 impl<K: Key, V: Value> CacheState<K, V> {

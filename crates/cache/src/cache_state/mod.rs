@@ -28,11 +28,11 @@ use std::time::Duration;
 use coact_core::Broken;
 use coact_core::internals::{CatchDrop, catch};
 
-use crate::backing::{Key, Value};
 use crate::builder::CacheSettings;
 use crate::counts::{CacheCounts, LookupCounter};
 use crate::entry_table::{EntryContent, EntryTable};
 use crate::key_activity::{KeyActivity, LoadInFlight, QueuedRequest, WriteReply};
+use crate::key_value::{Key, Value};
 use crate::keyed_slab::KeyedSlab;
 
 pub(crate) use command::{

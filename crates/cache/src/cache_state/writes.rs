@@ -10,11 +10,11 @@ use super::command::{
     CacheCommand, CacheTurn, EntryUpdate, OperationId, QueueCommand, WriteCommand,
 };
 use super::{CacheState, KeyPlace};
-use crate::backing::{Key, Value};
 use crate::builder::{EntryMeasure, WriteMode};
 use crate::entry_table::{EntryContent, NewEntry};
 use crate::errors::WriteError;
 use crate::key_activity::{QueuedRequest, WriteReply, WriteRequest, next_number};
+use crate::key_value::{Key, Value};
 use crate::removal::RemovalCause;
 use crate::write_behind::LostWrite;
 use crate::write_queue::{PushOutcome, WriteQueue};
