@@ -113,6 +113,11 @@ impl PipelineDriver {
         }
     }
 
+    /// Ends the actor, since the journal is closed.
+    pub(crate) fn close(self: &Arc<Self>) {
+        EntityOwner::close(Arc::clone(self));
+    }
+
     pub(super) fn lock(&self) -> MutexGuard<'_, Pipeline> {
         lock(&self.pipeline)
     }

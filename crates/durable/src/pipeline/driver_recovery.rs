@@ -1,5 +1,6 @@
-//! What a recovery waits for: the owner before it, pending commits, its turn, and the store. Those
-//! who wait for the entity are told once that has lasted for the journal's patience.
+//! Drives the recovery of an entity: waits for the owner before it, pending commits, its turn, and
+//! the store. Those who wait for the entity are told once that has lasted for the journal's
+//! patience.
 
 use std::error::Error;
 use std::fmt;
@@ -11,7 +12,7 @@ use coact_persist::{EntityId, StoreError};
 
 use super::commit_outcome::RuntimeEnded;
 use super::driver::PipelineDriver;
-use crate::entity_ownership::{EntityOwner, OwnershipTicket};
+use crate::entity_ownership::OwnershipTicket;
 use crate::store_outages::RecoveryQuestion;
 
 impl PipelineDriver {
@@ -19,11 +20,6 @@ impl PipelineDriver {
     pub(crate) fn begin_recovery(self: &Arc<Self>) -> RecoveryGuard {
         self.lock().recovery_begun();
         RecoveryGuard { driver: Arc::clone(self), is_over: false }
-    }
-
-    /// Ends the actor, since the journal is closed.
-    pub(crate) fn close(self: &Arc<Self>) {
-        EntityOwner::close(Arc::clone(self));
     }
 
     /// Waits until the owner before is gone, and all that it, or this one, has left is settled.
