@@ -17,16 +17,16 @@ use crate::schema::{open_error_from_sqlite, open_to_write};
 use crate::wal_holders::wal_holders;
 
 /// The pages in the WAL that trigger a checkpoint: SQLite's default.
-const LONG: i64 = 1_000;
+const CHECKPOINT_PAGES: i64 = 1_000;
 
 /// After how many more pages to try again if readers prevent a checkpoint.
-const MORE: i64 = 100;
+const RETRY_PAGES: i64 = 100;
 
 /// From how many pages on to warn about readers that prevent a restart, and again at each doubling.
-const TOO_LONG: i64 = 8 * LONG;
+const WARNING_PAGES: i64 = 8 * CHECKPOINT_PAGES;
 
 /// The bytes that a grown WAL keeps when it restarts.
-const KEPT: i64 = 8 << 20;
+const KEPT_BYTES: i64 = 8 << 20;
 
 /// When the next checkpoint of a store is due.
 pub(crate) struct CheckpointSchedule {
@@ -44,7 +44,13 @@ pub(crate) struct CheckpointSchedule {
 
 impl Default for CheckpointSchedule {
     fn default() -> Self {
-        Self { are_over: false, length: 0, due: LONG, is_owed: false, told_from: TOO_LONG }
+        Self {
+            are_over: false,
+            length: 0,
+            due: CHECKPOINT_PAGES,
+            is_owed: false,
+            told_from: WARNING_PAGES,
+        }
     }
 }
 
@@ -89,10 +95,10 @@ impl CheckpointSchedule {
         let length = length(connection)?;
         if length < self.length {
             // The WAL has restarted.
-            (self.due, self.told_from) = (LONG, TOO_LONG);
+            (self.due, self.told_from) = (CHECKPOINT_PAGES, WARNING_PAGES);
         }
         self.length = length;
-        if length < LONG || (length < self.due && !self.is_owed) {
+        if length < CHECKPOINT_PAGES || (length < self.due && !self.is_owed) {
             self.is_owed = false;
             gate.open();
             return Ok(());
@@ -105,7 +111,7 @@ impl CheckpointSchedule {
         let is_whole = connection
             .prepare_cached("PRAGMA wal_checkpoint(PASSIVE)")?
             .query_row([], |row| Ok(row.get::<_, i64>("checkpointed")? >= length))?;
-        self.due = length + MORE;
+        self.due = length + RETRY_PAGES;
         self.is_owed = !is_alone;
         if is_alone {
             gate.open();
@@ -139,7 +145,7 @@ pub(crate) fn length(connection: &Connection) -> rusqlite::Result<i64> {
 /// Makes SQLite truncate a grown WAL when it restarts. It does so in the first transaction, without
 /// waiting.
 pub(crate) fn keep_short(connection: &Connection) -> rusqlite::Result<()> {
-    connection.pragma_update(None, "journal_size_limit", KEPT)
+    connection.pragma_update(None, "journal_size_limit", KEPT_BYTES)
 }
 
 /// Sets whether this connection checkpoints the whole WAL when it closes as the last one.

@@ -14,13 +14,13 @@ use super::trim::{is_large, trim};
 use crate::stack_error::StackError;
 
 /// The most stacks of a class that a thread keeps.
-const MOST: usize = 32;
+const MAX_STACKS: usize = 32;
 
 /// How many it takes from the depot at a time, beside the one that it needs.
-const TAKEN: usize = 7;
+const TAKE_BATCH: usize = 7;
 
 /// How many it gives to the depot when it has the most.
-const GIVEN: usize = MOST / 2;
+const GIVE_BATCH: usize = MAX_STACKS / 2;
 
 thread_local! {
     static CACHE: UnsafeCell<Cache> = const { UnsafeCell::new(Cache::new()) };
@@ -60,7 +60,7 @@ pub(super) fn take(class: SizeClass) -> Result<FreeStack, StackError> {
     if let Some(stack) = with_cache(|cache| cache.list(class).pop()) {
         return Ok(stack);
     }
-    let most = if is_active() { TAKEN } else { 0 };
+    let most = if is_active() { TAKE_BATCH } else { 0 };
     let (stack, others) = Depot::of(class).take(class, most)?;
     with_cache(|cache| cache.list(class).append(others));
     Ok(stack)
@@ -74,8 +74,8 @@ pub(super) fn put(class: SizeClass, mut stack: FreeStack) {
     let surplus = with_cache(|cache| {
         let free = cache.list(class);
         free.push(stack);
-        let most = if is_active { MOST } else { 0 };
-        (free.count() > most).then(|| free.split(GIVEN))
+        let most = if is_active { MAX_STACKS } else { 0 };
+        (free.count() > most).then(|| free.split(GIVE_BATCH))
     });
     if let Some(surplus) = surplus {
         Depot::of(class).put(class, surplus);
