@@ -209,13 +209,13 @@ impl<S: Send + 'static> BodyMachine<S> {
     }
 
     /// Finishes the handler once the stack, which was resumed on another thread, waits again.
-    fn finish<R>(&mut self, context: &mut Context<DynActor>, rests: Promise<R>)
+    fn finish<R>(&mut self, context: &mut Context<DynActor>, parked: Promise<R>)
     where
         R: Into<ParkedBody<S>> + Send + 'static,
     {
         finish_handler(context, move |actor, context| {
             Box::pin(async move {
-                let (place, lent) = rest(rests).await;
+                let (place, lent) = until_parked(parked).await;
                 let Some(machine) = actor.machine::<Self>() else { return };
                 let Some(lent) = lent else {
                     return context.stop_with(ExitReason::Failed("its stack is lost".into()));
@@ -229,13 +229,13 @@ impl<S: Send + 'static> BodyMachine<S> {
     }
 
     /// Finishes the handler once the stack is unwound.
-    fn finish_end<R>(&mut self, context: &mut Context<DynActor>, rests: Promise<R>)
+    fn finish_end<R>(&mut self, context: &mut Context<DynActor>, parked: Promise<R>)
     where
         R: Into<ParkedBody<S>> + Send + 'static,
     {
         finish_handler(context, move |actor, _| {
             Box::pin(async move {
-                let (_, lent) = rest(rests).await;
+                let (_, lent) = until_parked(parked).await;
                 if let (Some(machine), Some(mut lent)) = (actor.machine::<Self>(), lent) {
                     report_late_panic(&mut lent);
                     machine.lent = Some(lent);
@@ -448,13 +448,14 @@ impl<S: Send + 'static> ActorMachine for BodyMachine<S> {
     }
 }
 
-/// Waits until a body rests: returns where it waits, unless it has ended, and what it gives back.
-async fn rest<S, R>(rests: Promise<R>) -> (Option<BodyPlace<S>>, Option<Box<StackLoan<S>>>)
+/// Waits until a body is parked. Returns where it waits, unless it has ended, and what it gives
+/// back.
+async fn until_parked<S, R>(parked: Promise<R>) -> (Option<BodyPlace<S>>, Option<Box<StackLoan<S>>>)
 where
     S: Send + 'static,
     R: Into<ParkedBody<S>> + Send + 'static,
 {
-    rests.await.map_or((None, None), |rests| rests.into().into_parts())
+    parked.await.map_or((None, None), |parked| parked.into().into_parts())
 }
 
 /// The actor has ended, or gets a new state: its stack is unwound.

@@ -178,9 +178,9 @@ pub(super) fn wake_thread<S: Send + 'static>(
     wake: Resolver<ThreadWake<S>>,
     lent: Box<StackLoan<S>>,
 ) -> Promise<ParkedThread<S>> {
-    let (done, rests) = Promise::channel();
+    let (done, parked) = Promise::channel();
     wake.resolve(ThreadWake { lent, done, busy: RuntimeHandle::current().hold_open() });
-    rests
+    parked
 }
 
 /// What has a thread go on.
@@ -212,7 +212,7 @@ impl<S: Send + 'static> ParkMode<S> {
     pub(super) fn park(&mut self, lent: Box<StackLoan<S>>) -> Resumption<S> {
         match self {
             Self::Fiber(_) => suspend::<Resumption<S>, Box<StackLoan<S>>>(lent),
-            Self::Thread(goes_on, _) => block(goes_on, lent),
+            Self::Thread(notice, _) => block(notice, lent),
         }
     }
 
@@ -225,9 +225,9 @@ impl<S: Send + 'static> ParkMode<S> {
                 drop(suspend::<Resumption<S>, Box<StackLoan<S>>>(lent));
                 unreachable!("it is forgotten")
             }
-            Self::Thread(goes_on, _) => {
-                let goes_on = goes_on.take();
-                drop_quietly(move || drop((lent, goes_on)));
+            Self::Thread(notice, _) => {
+                let notice = notice.take();
+                drop_quietly(move || drop((lent, notice)));
                 let (_never, promise) = Promise::<()>::channel();
                 let _idle = IdleWait::begin();
                 drop(wait_for(promise, &"nothing: its body has caught its end too often"));
@@ -255,7 +255,7 @@ impl<S: Send + 'static> ParkMode<S> {
                 lent.end(ended);
                 drop(suspend::<Resumption<S>, Box<StackLoan<S>>>(lent));
             }
-            Self::Thread(goes_on, _) => end_thread(goes_on, lent, ended),
+            Self::Thread(notice, _) => end_thread(notice, lent, ended),
         }
     }
 }
@@ -263,30 +263,30 @@ impl<S: Send + 'static> ParkMode<S> {
 /// Blocks a thread until it is woken.
 #[track_caller]
 fn block<S: Send + 'static>(
-    goes_on: &mut Option<ParkNotice<S>>,
+    notice: &mut Option<ParkNotice<S>>,
     lent: Box<StackLoan<S>>,
 ) -> Resumption<S> {
     let (wake, woken) = Promise::channel();
-    let (done, busy) = goes_on.take()?;
+    let (done, busy) = notice.take()?;
     done.resolve(ParkedThread { lent: Some(lent), wake: Some(wake) });
     drop(busy);
     let idle = IdleWait::begin();
     let woken = wait_for(woken, &"a tuple to this actor");
     drop(idle);
     let ThreadWake { lent, done, busy } = woken.ok()?;
-    *goes_on = Some((done, busy));
+    *notice = Some((done, busy));
     Some(lent)
 }
 
 fn end_thread<S: Send + 'static>(
-    goes_on: Option<ParkNotice<S>>,
+    notice: Option<ParkNotice<S>>,
     mut lent: Option<Box<StackLoan<S>>>,
     ended: BodyResult,
 ) {
     if let Some(lent) = &mut lent {
         lent.end(ended);
     }
-    if let Some((done, busy)) = goes_on {
+    if let Some((done, busy)) = notice {
         done.resolve(ParkedThread { lent, wake: None });
         drop(busy);
     }

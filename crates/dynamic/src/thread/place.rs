@@ -179,7 +179,7 @@ impl<S: Send + 'static> FiberStart<S> {
         worker: WorkerPlace,
         lent: Box<StackLoan<S>>,
     ) -> Promise<ParkedBody<S>> {
-        there(worker, move || self.on(worker).rest_after(lent))
+        there(worker, move || self.on(worker).resume_until_parked(lent))
     }
 }
 
@@ -188,9 +188,9 @@ fn there<S: Send + 'static>(
     worker: WorkerPlace,
     work: impl FnOnce() -> ParkedBody<S> + Send + 'static,
 ) -> Promise<ParkedBody<S>> {
-    let (done, rests) = Promise::channel();
+    let (done, parked) = Promise::channel();
     drop(worker.call(Box::new(move || done.resolve(work()))));
-    rests
+    parked
 }
 
 impl<S: Send + 'static> WorkerFiber<S> {
@@ -229,7 +229,7 @@ impl<S: Send + 'static> WorkerFiber<S> {
     }
 
     /// Goes on with it, for a job of its worker.
-    fn rest_after(mut self, lent: Box<StackLoan<S>>) -> ParkedBody<S> {
+    fn resume_until_parked(mut self, lent: Box<StackLoan<S>>) -> ParkedBody<S> {
         match self.resume(lent) {
             Ok(lent) => ParkedBody::new(Some(BodyPlace::Fiber(self)), Some(lent)),
             Err(lent) => ParkedBody::new(None, Some(lent)),
@@ -238,7 +238,7 @@ impl<S: Send + 'static> WorkerFiber<S> {
 
     /// Goes on with it on its worker. The promise breaks if that has ended.
     pub(super) fn resume_there(self, lent: Box<StackLoan<S>>) -> Promise<ParkedBody<S>> {
-        there(self.worker, move || self.rest_after(lent))
+        there(self.worker, move || self.resume_until_parked(lent))
     }
 
     /// Whether it can go on here and now.
