@@ -54,7 +54,7 @@ impl<S: PreparedSession> ReconnectingSession<S> {
     }
 
     /// Returns the session. Waits for the first attempt to reconnect; once that has failed, returns
-    /// its error until [`tend`](Self::keep_connected) has reconnected.
+    /// its error until [`keep_connected`](Self::keep_connected) has reconnected.
     pub(crate) async fn get(&mut self) -> Result<&mut S, StoreError> {
         if self.session.as_mut().is_some_and(|session| session.session().is_closed()) {
             self.drop_connection("it was closed");
