@@ -176,6 +176,8 @@ impl<K: Key, V: Value> CacheState<K, V> {
 
     /// Takes requests from the queue of a key until one blocks it again. Drops an activity that
     /// has ended.
+    ///
+    /// The queue may be long: nothing that this calls may call it in turn.
     fn resume(&mut self, at: usize, turn: &mut CacheTurn<K, V>) {
         loop {
             let Some(activity) = self.activities().try_get_mut(at) else { return };

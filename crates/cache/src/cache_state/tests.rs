@@ -4,6 +4,7 @@
 //! they end in every order, and fail. Its store has versions of each key ([`KeyVersions`]), which
 //! say what a get may answer.
 
+mod held_writes;
 mod key_versions;
 mod world;
 

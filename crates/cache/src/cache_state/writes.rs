@@ -58,7 +58,12 @@ impl<K: Key, V: Value> CacheState<K, V> {
             Err(panic) => return turn.answer_write(request.reply, Err(panic)),
         };
         let Some(at) = self.blocking_activity(place) else {
-            return self.write_unblocked(place, key, request, turn);
+            self.write_unblocked(place, key, request, turn);
+            // It may have released gets, or aborted the last load.
+            if let Some(at) = place.activity {
+                self.resume(at, turn);
+            }
+            return;
         };
         if let Some(request) = self.admit_write(at, request, turn) {
             self.activities().get_mut(at).queue.push_back(QueuedRequest::Write(request));
@@ -89,7 +94,8 @@ impl<K: Key, V: Value> CacheState<K, V> {
         None
     }
 
-    /// Does a write that nothing blocks.
+    /// Does a write that nothing blocks. The caller resumes what it releases: `resume` itself comes
+    /// here, once for each write that a key holds.
     pub(super) fn write_unblocked(
         &mut self,
         place: KeyPlace,
@@ -155,7 +161,6 @@ impl<K: Key, V: Value> CacheState<K, V> {
                 self.activities().get_mut(at).requeue_waiters_beside_stale();
             }
             self.supersede_load(at, turn);
-            self.resume(at, turn);
         }
     }
 
@@ -228,7 +233,8 @@ impl<K: Key, V: Value> CacheState<K, V> {
             Ok(PushOutcome::Full(value)) => {
                 let at = self.activity_at(place, update.key);
                 self.wait_for_room(at, before, WriteRequest { number, value, reply }, turn);
-                self.resume(at, turn);
+                // If it was refused, its activity may have nothing else to do.
+                self.drop_ended(at);
             }
             Ok(pushed) => {
                 if matches!(pushed, PushOutcome::First) {

@@ -70,7 +70,7 @@ const KEYS: usize = 3;
 const MAX_WAITING: usize = 1;
 
 /// Stands for a store whose work the world does itself.
-struct UnusedBacking;
+pub(super) struct UnusedBacking;
 
 impl Backing<u32, u64> for UnusedBacking {
     async fn load(&self, _: u32) -> Result<Option<u64>, BoxError> {
@@ -104,8 +104,8 @@ struct RunningWrite {
 
 /// The places of a batch in the write queue, and its writes.
 type RunningBatch = (Vec<usize>, Vec<Write<u32, u64>>);
-type GetAnswer = Result<Result<Option<u64>, LoadError>, AskError>;
-type WriteAnswer = Result<Result<(), WriteError>, AskError>;
+pub(super) type GetAnswer = Result<Result<Option<u64>, LoadError>, AskError>;
+pub(super) type WriteAnswer = Result<Result<(), WriteError>, AskError>;
 
 struct OpenGet {
     key: u32,
