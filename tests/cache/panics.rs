@@ -1,13 +1,22 @@
 //! Keys and values whose code panics: only the call that needed it fails.
 
+use std::error::Error;
+use std::fmt;
 use std::hash::{Hash, Hasher};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use coact::cache::{
-    Backing, BackingError, BoxError, Cache, CacheSpec, Caching, LoadError, Write, WriteBehind,
+    Backing, BackingError, BoxError, Cache, CacheSpec, Caching, Get, GetCached, LoadError, Write,
+    WriteBehind,
 };
 use coact::prelude::*;
+use coact::sim::{Config, Sim};
+use coact::time::sleep;
 use coact_tests::everywhere_with_faults;
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Metadata, Subscriber};
 
 /// The part of a key or a value that panics.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -184,6 +193,20 @@ fn c10_values_that_panic_fail_what_has_named_them() {
     });
 }
 
+/// Nothing waits for the answers: they are dropped in the cache.
+#[test]
+fn c10_answers_that_panic_when_they_are_dropped_leave_the_cache_sound() {
+    everywhere_with_faults(|_| {
+        for spec in specs() {
+            let cache = spec.spawn();
+            cache.put(good(1), Value(1, Bad::Drop)).wait().unwrap().unwrap();
+            cache.send(Get::new(good(1))).unwrap();
+            cache.send(GetCached::new(good(1))).unwrap();
+            is_sound(&cache);
+        }
+    });
+}
+
 #[test]
 fn c10_weighers_and_loaders_that_panic_fail_what_has_named_them() {
     everywhere_with_faults(|_| {
@@ -232,6 +255,109 @@ fn c10_loaders_may_panic_anywhere() {
             Cache::builder().max_entries(10).load_blocking(blocking).build().unwrap().spawn();
         assert!(matches!(cache.get(1).wait().unwrap(), Err(LoadError::Panicked(_))));
         assert_eq!(cache.get(3).wait().unwrap().unwrap(), Some(3));
+    });
+}
+
+/// An error that cannot be shown.
+#[derive(Debug)]
+struct UnspeakableError;
+
+impl fmt::Display for UnspeakableError {
+    fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
+        coact_tests::fail("no words");
+    }
+}
+
+impl Error for UnspeakableError {}
+
+/// Formats every event, and keeps nothing.
+struct Formatter;
+
+impl Visit for Formatter {
+    fn record_debug(&mut self, _: &Field, value: &dyn fmt::Debug) {
+        drop(format!("{value:?}"));
+    }
+}
+
+impl Subscriber for Formatter {
+    fn enabled(&self, _: &Metadata<'_>) -> bool {
+        true
+    }
+
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+    fn event(&self, event: &Event<'_>) {
+        event.record(&mut Formatter);
+    }
+
+    fn enter(&self, _: &Id) {}
+
+    fn exit(&self, _: &Id) {}
+}
+
+fn with_formatted_events(program: impl Fn() + 'static) {
+    tracing::subscriber::with_default(Formatter, || {
+        Sim::new().config(Config::new().runs(20)).allow_faults(true).check(program);
+    });
+}
+
+#[test]
+fn c10_a_failed_refresh_whose_error_cannot_be_shown_leaves_the_cache_sound() {
+    with_formatted_events(|| {
+        let ms = Duration::from_millis(1);
+        let loads = AtomicU32::new(0);
+        let load = move |_: u32| {
+            let is_first = loads.fetch_add(1, Ordering::Relaxed) == 0;
+            async move { if is_first { Ok(Some(1)) } else { Err(UnspeakableError.into()) } }
+        };
+        let builder = Cache::builder().max_entries(10).time_to_live(100 * ms);
+        let cache = builder.refresh_after_write(10 * ms).load(load).build().unwrap().spawn();
+        assert_eq!(cache.get(1).wait().unwrap().unwrap(), Some(1));
+        sleep(10 * ms).wait().unwrap();
+        // It begins the refresh, which fails.
+        assert_eq!(cache.get(1).wait().unwrap().unwrap(), Some(1));
+        while cache.counts().wait().unwrap().load_failures == 0 {
+            sleep(ms).wait().unwrap();
+        }
+        assert_eq!(cache.get_cached(1).wait().unwrap(), Some(1));
+    });
+}
+
+/// A store whose first write fails.
+#[derive(Default)]
+struct FailingStore(AtomicU32);
+
+impl Backing<u32, u32> for FailingStore {
+    async fn load(&self, _: u32) -> Result<Option<u32>, BoxError> {
+        Ok(None)
+    }
+
+    async fn write(&self, _: Vec<Write<u32, u32>>) -> Result<(), BackingError> {
+        match self.0.fetch_add(1, Ordering::Relaxed) {
+            0 => Err(BackingError::Unavailable(UnspeakableError.into())),
+            _ => Ok(()),
+        }
+    }
+}
+
+#[test]
+fn c10_a_failed_write_whose_error_cannot_be_shown_is_tried_again() {
+    with_formatted_events(|| {
+        let ms = Duration::from_millis(1);
+        let behind = WriteBehind::new().delay(ms).backoff(ms, ms);
+        let behind = behind.on_lost(|_| panic!("a write is lost"));
+        let spec = Cache::builder().max_entries(10).write_behind(FailingStore::default(), behind);
+        let cache = spec.build().unwrap().spawn();
+        cache.put(1, 1).wait().unwrap().unwrap();
+        assert!(matches!(cache.flush().wait().unwrap(), Ok(())));
+        let counts = cache.counts().wait().unwrap();
+        assert_eq!((counts.writes, counts.write_failures, counts.lost_writes), (1, 1, 0));
     });
 }
 

@@ -162,7 +162,8 @@ impl<K: Key, V: Value> Cache<K, V> {
         }
     }
 
-    /// Gives an event to the state, and executes its commands.
+    /// Gives an event to the state, and executes all its commands: each catches the panics of user
+    /// code that it runs, so those behind it are not lost.
     fn turn(
         &mut self,
         context: &mut Context<Self>,
@@ -188,7 +189,8 @@ impl<K: Key, V: Value> Cache<K, V> {
         let (key, load) = (CatchDrop::new(key), load.map(CatchDrop::new));
         let now = self.now();
         match self.state.look_up(&key, now) {
-            Ok(GetLookup::Hit(answer)) => reply.send(answer),
+            // If nothing waits for it, the value is dropped here.
+            Ok(GetLookup::Hit(answer)) => drop_quietly(|| reply.send(answer)),
             Ok(lookup) => {
                 let request = GetRequest { reply, load };
                 self.turn(context, |state, turn| state.get(lookup, key, request, turn));
@@ -231,14 +233,14 @@ impl<K: Key, V: Value> Cache<K, V> {
 
     fn execute(&mut self, command: CacheCommand<K, V>, context: &mut Context<Self>) {
         match command {
-            CacheCommand::AnswerGet(reply, result) => drop_quietly(|| answer(reply, result)),
+            CacheCommand::AnswerGet(reply, result) => answer(reply, result),
             CacheCommand::AnswerWrite(reply, result) => answer(reply, result),
             CacheCommand::AnswerInvalidation(reply, result) => answer(reply, result),
             CacheCommand::StartLoad(load) => self.start_load(load, context),
             CacheCommand::AbortLoad(handle) => handle.abort(),
-            CacheCommand::ReportFailedRefresh(why) => {
+            CacheCommand::ReportFailedRefresh(why) => drop_quietly(move || {
                 tracing::warn!(%why, "a value of a cache could not be loaded ahead of its expiry");
-            }
+            }),
             CacheCommand::StartWrite(write) => self.start_write(write, context),
             CacheCommand::Queue(command) => self.execute_for_queue(command),
         }
@@ -333,13 +335,14 @@ async fn write_one<K: Key, V: Value>(
     }
 }
 
-/// Sends an answer, or fails the ask with a panic of user code.
+/// Sends an answer, or fails the ask with a panic of user code. An answer that nothing waits for is
+/// dropped, which may panic as well: that is reported.
 fn answer<R: Send + 'static>(reply: Reply<R>, result: Result<R, Broken>) {
-    match result {
+    drop_quietly(|| match result {
         Ok(answer) => reply.send(answer),
         Err(Broken::Panicked(message)) => reply.fail(AskError::Panicked(message)),
         Err(_) => reply.fail(AskError::NoReply),
-    }
+    });
 }
 
 impl<K: Key, V: Value> CacheSpec<K, V> {

@@ -7,6 +7,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use coact_core::Broken;
+use coact_core::internals::drop_quietly;
 use coact_core::runtime::{RuntimeHandle, spawn_future};
 use coact_core::time::sleep;
 
@@ -123,7 +124,9 @@ impl<K: Key, V: Value> WriteFlusher<K, V> {
                 Err(BatchFailure::Refused(WriteError::Failed(why.into())))
             }
             Ok(Ok(Err(BackingError::Unavailable(why)))) => {
-                tracing::warn!(%why, "a store behind a cache is not available");
+                drop_quietly(move || {
+                    tracing::warn!(%why, "a store behind a cache is not available");
+                });
                 Err(BatchFailure::Passing)
             }
             Ok(Err(_)) | Err(_) => Err(BatchFailure::Passing),
