@@ -11,7 +11,7 @@ use coact_core::internals::CatchDrop;
 use super::super::{CacheCommand, CacheState, CacheTurn, GetLookup};
 use super::world::{GetAnswer, UnusedBacking, WriteAnswer};
 use crate::key_activity::GetRequest;
-use crate::spec::WriteMode;
+use crate::builder::WriteMode;
 use crate::write_queue::WriteQueue;
 use crate::{Cache, WriteBehind};
 
@@ -106,7 +106,7 @@ impl FullCache {
     fn check_end(&mut self) {
         assert!(self.expected.is_empty(), "{} requests wait", self.expected.len());
         assert!(self.state.activities().is_empty(), "an activity is left");
-        assert!(self.state.held_writes.is_empty(), "a write is held");
+        assert!(self.state.admitted_writes.is_empty(), "a write is held");
     }
 }
 
