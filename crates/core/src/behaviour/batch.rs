@@ -257,7 +257,8 @@ impl Batch {
         let announced = BatchAnnouncement(&entries);
         let mut requests = std::mem::take(&mut self.requests);
         let Some(first) = entries.first() else { return };
-        let home = first.behaviour.node.home();
+        // SAFETY: the node is prepared, and so bound if it has no cowns, and not spawned yet.
+        let home = unsafe { first.behaviour.node.home() };
         sort(&mut requests);
         // SAFETY: the nodes are prepared, owned by this call, not appended, and their requests
         // sorted; the handles are kept until the end of this call.

@@ -181,10 +181,8 @@ where
 
     /// Returns the first request that is in a queue.
     fn queued_slot(node: LiveMulti) -> LiveSlot {
-        let mut slots = node.requests();
-        LiveSlot::from(
-            slots.find(|slot| !slot.is_joined()).expect("one request of each group is left"),
-        )
+        let is_queued = |slot: &LiveSlot| !slot.slot().is_joined();
+        node.slots().find(is_queued).expect("one request of each group is left")
     }
 
     /// Returns the leader if the behaviour is on members of one group and nothing else.

@@ -182,7 +182,6 @@ where
 {
     // SAFETY: the set's handle keeps the cown alive, and with it its leader; the body is for it.
     unsafe {
-        let _header = member.header();
         let leader = if const { matches!(S::KIND.grouped, Some(true)) } {
             Some(member.live_cown().leader_of_member())
         } else {

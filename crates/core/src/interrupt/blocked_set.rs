@@ -251,14 +251,15 @@ impl QueueWalk {
         if !self.seen.insert(behaviour) {
             return;
         }
-        for other in behaviour.requests() {
-            let (of, grouped) = (other.member().queue(), other.member().header().is_grouped());
-            if of == cown || other.is_joined() {
+        for other in behaviour.slots() {
+            let member = other.slot().member();
+            let (of, grouped) = (member.queue(), member.header().is_grouped());
+            if of == cown || other.slot().is_joined() {
                 continue;
             }
-            let reads = other.member().is_read() && !grouped;
+            let reads = member.is_read() && !grouped;
             let from = if reads { WalkStart::Reader } else { WalkStart::Behind };
-            self.from.push(from(of, other.into()));
+            self.from.push(from(of, other));
         }
     }
 
@@ -269,7 +270,9 @@ impl QueueWalk {
     unsafe fn run(&mut self) {
         while let Some(from) = self.from.pop() {
             let (cown, next) = match from {
-                WalkStart::Behind(cown, slot) => (cown, successor(cown, slot)),
+                // SAFETY: the request waits, or is granted and its behaviour waits, so it stays in
+                // its queue; and what was reached through its links has ended its step.
+                WalkStart::Behind(cown, slot) => (cown, unsafe { successor(cown, slot) }),
                 WalkStart::Reader(cown, slot) => (cown, self.behind_reader(cown, slot)),
             };
             if let Some(next) = next {
@@ -308,12 +311,16 @@ impl QueueWalk {
 }
 
 /// Returns the request behind another one in its queue.
-fn successor(cown: LiveCown, slot: LiveSlot) -> Option<LiveSlot> {
+///
+/// # Safety
+/// The request is in the queue of `cown`, and stays there meanwhile; its step is over.
+unsafe fn successor(cown: LiveCown, slot: LiveSlot) -> Option<LiveSlot> {
     let tail = &cown.header().tail;
     poll_until::poll_until_some(|| {
         // A successor that has swapped itself in is about to link itself.
         let tail = tail.look();
-        let next = slot.successor();
+        // SAFETY: the request stays in its queue, and its step is over, as this function requires.
+        let next = unsafe { slot.successor() };
         let is_last = tail.is(slot) || tail.end_mark().is_some();
         (next.is_some() || is_last).then_some(next)
     })

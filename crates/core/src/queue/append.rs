@@ -45,21 +45,25 @@ pub(crate) unsafe fn append_begun<const BY_WORKER: bool>(
     slot: LiveSlot,
     member: RequestedCown,
 ) -> bool {
-    if !BY_WORKER && is_crowded(header) {
-        return append_in_crowd(header, slot, member);
-    }
-    let Some(previous) = header.tail.append(slot) else {
-        slot.slot().end(member);
-        return true;
-    };
-    simulated::point();
-    let overload = if BY_WORKER { Flags::OVERLOADED } else { 0 };
-    if !header.has(Flags::STEPPED | overload) {
-        follow(slot, member, previous);
-    } else if !header.has(overload) {
-        follow_in_turn(header, slot, member, previous);
-    } else {
-        follow_in_overload(header, slot, member, previous);
+    // SAFETY: the request is unqueued and live, and the cown has not ended, as this function
+    // requires; the predecessor is linked once.
+    unsafe {
+        if !BY_WORKER && is_crowded(header) {
+            return append_in_crowd(header, slot, member);
+        }
+        let Some(previous) = header.tail.append(slot) else {
+            slot.slot().end(member);
+            return true;
+        };
+        simulated::point();
+        let overload = if BY_WORKER { Flags::OVERLOADED } else { 0 };
+        if !header.has(Flags::STEPPED | overload) {
+            follow(slot, member, previous);
+        } else if !header.has(overload) {
+            follow_in_turn(header, slot, member, previous);
+        } else {
+            follow_in_overload(header, slot, member, previous);
+        }
     }
     false
 }
@@ -72,11 +76,16 @@ fn is_crowded(header: &CownHeader) -> bool {
 }
 
 /// [`append_begun`] on a crowded cown.
+///
+/// # Safety
+/// See [`append_begun`].
 #[cold]
 #[inline(never)]
-fn append_in_crowd(header: &CownHeader, slot: LiveSlot, member: RequestedCown) -> bool {
+unsafe fn append_in_crowd(header: &CownHeader, slot: LiveSlot, member: RequestedCown) -> bool {
     let passage = turnstile::pass(std::iter::once(header));
-    let previous = header.tail.append(slot);
+    // SAFETY: the request is unqueued and live, and the cown has not ended, as this function
+    // requires.
+    let previous = unsafe { header.tail.append(slot) };
     // What is crowded has been part of a step.
     if let Some(previous) = previous {
         wait_for_place(header, previous);
@@ -84,7 +93,8 @@ fn append_in_crowd(header: &CownHeader, slot: LiveSlot, member: RequestedCown) -
     slot.slot().end(member);
     drop(passage);
     if let Some(previous) = previous {
-        previous.link(slot);
+        // SAFETY: the request has taken its predecessor's place, and is linked once.
+        unsafe { previous.link(slot) };
     }
     previous.is_none()
 }
@@ -92,15 +102,22 @@ fn append_in_crowd(header: &CownHeader, slot: LiveSlot, member: RequestedCown) -
 /// Links a placed request to its predecessor. This is the last access: from then on the behaviour
 /// may run on another thread and end the cown (it may own the handle that it was spawned with, or
 /// be the request that drops the state).
+///
+/// # Safety
+/// See [`Predecessor::link`].
 #[inline(always)]
-fn follow(slot: LiveSlot, member: RequestedCown, previous: Predecessor) {
+unsafe fn follow(slot: LiveSlot, member: RequestedCown, previous: Predecessor) {
     slot.slot().end(member);
-    previous.link(slot);
+    // SAFETY: as this function requires.
+    unsafe { previous.link(slot) };
 }
 
 /// The same for a request that may be behind a step over several queues.
+///
+/// # Safety
+/// See [`follow`].
 #[inline(never)]
-fn follow_in_turn(
+unsafe fn follow_in_turn(
     header: &CownHeader,
     slot: LiveSlot,
     member: RequestedCown,
@@ -108,13 +125,17 @@ fn follow_in_turn(
 ) {
     FastPath::SingleAfterStep.take();
     wait_for_place(header, previous);
-    follow(slot, member, previous);
+    // SAFETY: as this function requires.
+    unsafe { follow(slot, member, previous) };
 }
 
 /// The same if the cown is overloaded and its senders must give way.
+///
+/// # Safety
+/// See [`follow`].
 #[cold]
 #[inline(never)]
-fn follow_in_overload(
+unsafe fn follow_in_overload(
     header: &CownHeader,
     slot: LiveSlot,
     member: RequestedCown,
@@ -125,7 +146,8 @@ fn follow_in_overload(
     if header.has(Flags::STEPPED) {
         wait_for_place(header, previous);
     }
-    follow(slot, member, previous);
+    // SAFETY: as this function requires.
+    unsafe { follow(slot, member, previous) };
 }
 
 /// The same for the request of a behaviour on several cowns of one group, to whose leader `header`
@@ -134,15 +156,16 @@ fn follow_in_overload(
 /// # Safety
 /// See [`append_single`]; the request may be in any kind of behaviour.
 pub(crate) unsafe fn append_one(header: &CownHeader, slot: LiveSlot) -> bool {
-    let mut request = StepEntry::new(slot, header.into());
+    // SAFETY: the leader is alive until this returns, and the entry ends with it.
+    let mut request = StepEntry::new(slot, unsafe { LiveCown::from_ref(header) });
     let passage = is_crowded(header).then(|| turnstile::pass(std::iter::once(header)));
-    swap_in(std::slice::from_mut(&mut request));
+    // SAFETY: the request is unqueued and live, and the cown has not ended, as this function
+    // requires.
+    unsafe { swap_in(std::slice::from_mut(&mut request)) };
     slot.slot().end_step();
     drop(passage);
-    if let Some(previous) = request.previous {
-        previous.link(slot);
-    }
-    request.previous.is_none()
+    // SAFETY: the request is in its queue, and is linked once.
+    !unsafe { request.try_link() }
 }
 
 /// One entry of a step: a request, and the cown, or leader, whose queue it enters.
@@ -170,10 +193,15 @@ impl StepEntry {
     }
 
     /// Links the request to its predecessor, if there is one.
+    ///
+    /// # Safety
+    /// The request is the first of those that [`swap_in`] has put into this queue, and is linked
+    /// once.
     #[inline(always)]
-    fn try_link(&self) -> bool {
+    unsafe fn try_link(&self) -> bool {
         if let Some(previous) = self.previous {
-            previous.link(self.slot);
+            // SAFETY: the request has taken its predecessor's place, and is linked once.
+            unsafe { previous.link(self.slot) };
         }
         self.previous.is_some()
     }
@@ -186,15 +214,17 @@ impl StepEntry {
 /// run.
 ///
 /// # Safety
-/// Every entry is a live, unqueued request that its behaviour misses, and the cowns are alive. A
-/// behaviour whose requests are all in `requests` may have run and be gone when this returns.
+/// Every entry is a live, unqueued request that its behaviour misses, and its cown has a handle
+/// until all of them are in their queues. A behaviour whose requests are all in `requests` may have
+/// run and be gone when this returns.
 #[inline]
 pub(crate) unsafe fn append_all(requests: &mut [StepEntry], ready: &mut impl ReadySink) {
     debug_assert!(requests.is_sorted_by_key(StepEntry::rank));
     let cowns = requests.iter().map(|request| request.header.header());
     let passage = cowns.clone().any(is_crowded).then(|| turnstile::pass(cowns));
     for group in requests.chunk_by_mut(StepEntry::same_cown) {
-        swap_in(group);
+        // SAFETY: the requests are unqueued and live, and for one cown, which has a handle.
+        unsafe { swap_in(group) };
     }
     // No scheduling point between two cowns: they are visited in the order of addresses, on which
     // no run may depend.
@@ -341,12 +371,17 @@ unsafe fn grant_free(requests: [LiveSlot; 2], are_free: [bool; 2]) {
 }
 
 /// Puts a request of a step into the queue of its cown; returns its predecessor.
+///
+/// # Safety
+/// See [`append_all`].
 #[inline(always)]
-fn swap_in_one((slot, header): (LiveSlot, LiveCown)) -> Option<Predecessor> {
+unsafe fn swap_in_one((slot, header): (LiveSlot, LiveCown)) -> Option<Predecessor> {
     let header = header.header();
     slot.slot().begin_step();
     header.note_step();
-    header.tail.append(slot)
+    // SAFETY: the request is unqueued and live, and the cown has not ended, as this function
+    // requires.
+    unsafe { header.tail.append(slot) }
 }
 
 /// Returns a request's predecessor if there is one, and the request must wait for it.
@@ -357,16 +392,22 @@ fn unplaced(previous: Option<Predecessor>) -> Option<Predecessor> {
 
 /// Chains the requests for one cown, puts them into its queue, and waits until their predecessor is
 /// placed.
+///
+/// # Safety
+/// See [`append_all`]; there is a request, and all are for the same cown.
 #[inline]
-fn swap_in(group: &mut [StepEntry]) {
+unsafe fn swap_in(group: &mut [StepEntry]) {
     for pair in group.windows(2) {
-        Predecessor::unqueued(pair[0].slot).link(pair[1].slot);
+        // SAFETY: both requests are unqueued, and the second one gets behind the first.
+        unsafe { Predecessor::unqueued(pair[0].slot).link(pair[1].slot) };
     }
     let last = group[group.len() - 1].slot;
     let (header, slot) = (group[0].header.header(), last.slot());
     slot.begin_step();
     header.note_step();
-    let previous = header.tail.append(last);
+    // SAFETY: the requests are unqueued and live, and the cown has not ended, as this function
+    // requires.
+    let previous = unsafe { header.tail.append(last) };
     group[0].previous = previous;
     if let Some(previous) = previous {
         wait_for_place(header, previous);
@@ -393,8 +434,8 @@ fn wait_for_place(header: &CownHeader, previous: Predecessor) {
 /// `first` is the first request of a segment that [`swap_in`] has put into its queue.
 #[inline]
 unsafe fn attach(first: &StepEntry, ready: &mut impl ReadySink) {
-    // SAFETY: the segment is in its queue. If that was empty, this thread has the token, and the
-    // segment keeps the cown alive.
+    // SAFETY: the segment is in its queue, and is linked here alone. If the queue was empty, this
+    // thread has the token, and the segment keeps the cown alive.
     unsafe {
         if !first.try_link() {
             grant(first.header, first.slot, ready);

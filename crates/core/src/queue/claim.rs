@@ -5,6 +5,7 @@ use super::grant::grant;
 use super::slot::Slot;
 use crate::path_coverage::FastPath;
 use crate::queue::header::{CownHeader, Flags};
+use crate::queue::live_slot::LiveSlot;
 use crate::sched::{DeferredReady, schedule};
 use crate::simulated;
 
@@ -93,7 +94,7 @@ pub(crate) unsafe fn take_two_if(
     // SAFETY: as for the first; the cowns are distinct.
     let has_both = unsafe { try_take(headers[1], slots[1]) };
     // As in `is_first_everywhere`.
-    if has_both && headers[0].tail.has_last(slots[0].into()) && accept() {
+    if has_both && is_last(headers[0], slots[0]) && accept() {
         return true;
     }
     // SAFETY: these slots have taken their cowns.
@@ -122,7 +123,9 @@ unsafe fn take(slot: &Slot) -> ClaimResult {
 /// The slot is unqueued, and for this queue. On success it does not move until it leaves the queue.
 #[inline(always)]
 unsafe fn try_take(header: &CownHeader, slot: &Slot) -> bool {
-    let is_ours = header.tail.try_claim(slot.into());
+    // SAFETY: the slot is unqueued and, once in the queue, stays live and in place until it leaves
+    // that, as this function requires.
+    let is_ours = unsafe { header.tail.try_claim(LiveSlot::from_ref(slot)) };
     if is_ours {
         simulated::point();
     }
@@ -149,8 +152,15 @@ fn is_first_everywhere<'a>(slots: impl Iterator<Item = &'a Slot> + Clone) -> boo
     slots.take(others).all(|slot| {
         let header = slot.member().header().queue();
         // The look does not move before the last exchange, since that acquires.
-        header.tail.has_last(slot.into())
+        is_last(header, slot)
     })
+}
+
+/// Returns whether a request is still the last of this queue.
+#[inline(always)]
+fn is_last(header: &CownHeader, slot: &Slot) -> bool {
+    // SAFETY: the request is live while it is borrowed.
+    header.tail.has_last(unsafe { LiveSlot::from_ref(slot) })
 }
 
 /// Gives back cowns that were taken and not used. The slots are as they were before.
@@ -166,7 +176,7 @@ unsafe fn give_back<'a>(taken: impl Iterator<Item = &'a Slot>) {
         // the cown alive.
         unsafe {
             let cown = slot.member().queue();
-            if let Some(next) = leave(cown.header(), slot.into()) {
+            if let Some(next) = leave(cown.header(), LiveSlot::from_ref(slot)) {
                 grant(cown, next, &mut deferring);
             }
         }
@@ -188,7 +198,7 @@ pub(crate) unsafe fn become_reader(slot: &Slot) {
     unsafe {
         cown.header().add_reader();
         simulated::point();
-        if let Some(next) = leave(cown.header(), slot.into()) {
+        if let Some(next) = leave(cown.header(), LiveSlot::from_ref(slot)) {
             grant(cown, next, &mut schedule);
         }
     }

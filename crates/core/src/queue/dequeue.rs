@@ -4,6 +4,7 @@ use super::header::CownHeader;
 use super::state_dropper::StateDropper;
 use super::tail::SeenTail;
 use crate::poll_until;
+use crate::queue::live_cown::LiveCown;
 use crate::queue::live_slot::LiveSlot;
 
 /// Takes the head out of its queue. Returns the new head, which gets the token; `None` ends the
@@ -14,7 +15,8 @@ use crate::queue::live_slot::LiveSlot;
 /// gone; after `Some` the caller owns the old head exclusively.
 #[inline]
 pub(crate) unsafe fn leave(header: &CownHeader, head: LiveSlot) -> Option<LiveSlot> {
-    if let Some(next) = head.successor() {
+    // SAFETY: the caller has the token, and the head was granted, so its step is over.
+    if let Some(next) = unsafe { head.successor() } {
         return Some(next);
     }
     let tail = header.tail.try_leave(head).err()?;
@@ -46,13 +48,18 @@ pub(crate) unsafe fn leave_last(header: &CownHeader, head: LiveSlot) -> bool {
 /// # Safety
 /// The caller has the token, and has taken all requests up to this one.
 pub(crate) unsafe fn successor(slot: LiveSlot) -> LiveSlot {
-    slot.successor().unwrap_or_else(|| wait_for_link(slot))
+    // SAFETY: the caller has the token, and the request was granted, so its step is over.
+    unsafe { slot.successor().unwrap_or_else(|| wait_for_link(slot)) }
 }
 
 /// Waits for a successor that has swapped itself in and is about to link itself.
+///
+/// # Safety
+/// See [`LiveSlot::successor`].
 #[cold]
-fn wait_for_link(slot: LiveSlot) -> LiveSlot {
-    poll_until::poll_until_some(|| slot.successor())
+unsafe fn wait_for_link(slot: LiveSlot) -> LiveSlot {
+    // SAFETY: as this function requires.
+    poll_until::poll_until_some(|| unsafe { slot.successor() })
 }
 
 /// Returns the request behind the head, given a tail that is not the head.
@@ -61,10 +68,13 @@ fn wait_for_link(slot: LiveSlot) -> LiveSlot {
 /// The caller has the token, and read the tail from this cown.
 #[cold]
 unsafe fn wait_for_successor(header: &CownHeader, head: LiveSlot, tail: SeenTail) -> LiveSlot {
-    match next_or_end(head, tail) {
-        AfterHead::Request(next) => next,
-        // SAFETY: the mark was read from this cown, so it is of the cown's type.
-        AfterHead::End(last) => unsafe { last.request(header.into()) },
+    // SAFETY: the caller has the token, which keeps the cown alive, and the head was granted. A
+    // mark was read from this cown, so it is of the cown's type.
+    unsafe {
+        match next_or_end(head, tail) {
+            AfterHead::Request(next) => next,
+            AfterHead::End(last) => last.request(LiveCown::from_ref(header)),
+        }
     }
 }
 
@@ -78,12 +88,18 @@ pub(super) enum AfterHead {
 /// Finds what follows the head, given a tail that is not the head. If the tail is a request, the
 /// successor is about to link itself, and this waits for it. If the tail is the mark, all links are
 /// in place.
+///
+/// # Safety
+/// The caller has the token, `head` is the head of the queue, and the tail was read from it.
 #[inline]
-pub(super) fn next_or_end(head: LiveSlot, tail: SeenTail) -> AfterHead {
-    match tail.end_mark() {
-        None => AfterHead::Request(wait_for_link(head)),
-        Some(mark) => {
-            head.successor().map_or(AfterHead::End(StateDropper::of_mark(mark)), AfterHead::Request)
+pub(super) unsafe fn next_or_end(head: LiveSlot, tail: SeenTail) -> AfterHead {
+    // SAFETY: the caller has the token, and the head was granted, so its step is over.
+    unsafe {
+        match tail.end_mark() {
+            None => AfterHead::Request(wait_for_link(head)),
+            Some(mark) => head
+                .successor()
+                .map_or(AfterHead::End(StateDropper::of_mark(mark)), AfterHead::Request),
         }
     }
 }

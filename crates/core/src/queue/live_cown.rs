@@ -7,8 +7,9 @@ use super::header::CownHeader;
 
 /// A cown, or the leader of a group, that is alive: its block is not freed while this is used.
 ///
-/// Who creates one from a pointer ([`new`](Self::new)) says what keeps the cown alive: a handle or
-/// a weak handle, a request in its queue, a behaviour that holds it; for a leader also a member.
+/// Who creates one ([`new`](Self::new), [`from_ref`](Self::from_ref)) says what keeps the cown
+/// alive: a handle or a weak handle, a request in its queue, a behaviour that holds it; for a
+/// leader also a member.
 /// Who gives that up, as by a release or with the last handle, does not use it afterwards, nor
 /// anything taken from it. So to look at the header, whose words are atomic, needs no further
 /// argument; to access the state does.
@@ -19,10 +20,20 @@ pub(crate) struct LiveCown(NonNull<CownHeader>);
 impl LiveCown {
     /// # Safety
     /// The pointer is that of a cown, or of a leader, which something keeps alive as long as the
-    /// value is used.
+    /// value, or what is taken from it, is used.
     #[inline(always)]
     pub(crate) unsafe fn new(header: NonNull<CownHeader>) -> Self {
         Self(header)
+    }
+
+    /// The same from a reference, whose lifetime the value forgets.
+    ///
+    /// # Safety
+    /// Something keeps the cown or leader alive as long as the value, or what is taken from it, is
+    /// used.
+    #[inline(always)]
+    pub(crate) unsafe fn from_ref(header: &CownHeader) -> Self {
+        Self(NonNull::from(header))
     }
 
     /// The header.
@@ -85,14 +96,6 @@ impl LiveCown {
     #[inline(always)]
     pub(crate) fn cast<T>(self) -> NonNull<T> {
         self.0.cast()
-    }
-}
-
-/// A reference to a header says that it is alive.
-impl From<&CownHeader> for LiveCown {
-    #[inline(always)]
-    fn from(header: &CownHeader) -> Self {
-        Self(NonNull::from(header))
     }
 }
 

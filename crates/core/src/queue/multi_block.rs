@@ -89,8 +89,8 @@ pub(crate) struct LiveMulti(NonNull<Multi>);
 
 impl LiveMulti {
     /// # Safety
-    /// The pointer is that of a behaviour on several cowns, which is live as long as the value is
-    /// used.
+    /// The pointer is that of a behaviour on several cowns, which is live as long as the value, or
+    /// what is taken from it, is used.
     #[inline(always)]
     pub(crate) unsafe fn new(behaviour: NonNull<Multi>) -> Self {
         Self(behaviour)
@@ -99,11 +99,12 @@ impl LiveMulti {
     /// Returns the behaviour that a request belongs to.
     ///
     /// # Safety
-    /// The slot is in a `Multi`.
+    /// The slot is in a `Multi`, and its pointer comes from that of the block, not from a reference
+    /// to the slot.
     #[inline(always)]
     pub(crate) unsafe fn of(slot: LiveSlot) -> Self {
-        // SAFETY: a slot of a `Multi` is the first field of a `MultiSlot` (`repr(C)`), and live as
-        // long as its owner.
+        // SAFETY: a slot of a `Multi` is the first field of a `MultiSlot` (`repr(C)`), which the
+        // pointer may access, and live as long as its owner.
         Self(unsafe { slot.cast::<MultiSlot>().as_ref() }.owner)
     }
 
@@ -126,13 +127,17 @@ impl LiveMulti {
 
     /// The runtime that it runs on: the one that it is bound to, or else that of its first cown.
     /// The first cown may move as long as the behaviour does not hold it; until then this is a
-    /// hint. It was bound if it must be, and has not been passed to the scheduler yet.
+    /// hint.
+    ///
+    /// # Safety
+    /// The behaviour has cowns, or was bound; and it has not been passed to the scheduler yet,
+    /// which uses the same word.
     #[inline]
-    pub(crate) fn home(self) -> RuntimeId {
+    pub(crate) unsafe fn home(self) -> RuntimeId {
         // ORDERING: Relaxed. `bind` wrote it before the behaviour was appended.
         match NonNull::new(self.multi().link.load(Ordering::Relaxed)) {
             Some(bound) => RuntimeId::from_raw(bound.addr().get() as u16),
-            // SAFETY: the behaviour has a cown: one without cowns is bound.
+            // SAFETY: the behaviour is not bound, so it has cowns, as this function requires.
             None => unsafe { self.first() }.member().header().home(),
         }
     }
@@ -143,11 +148,13 @@ impl LiveMulti {
     /// The behaviour misses this grant. It may be gone after this call.
     #[inline(always)]
     pub(crate) unsafe fn resolve_one(self, ready: &mut impl ReadySink) {
-        // SAFETY: the behaviour misses this grant. After the last grant the caller owns it, and it
-        // holds all its cowns, so the first one cannot move. (If an earlier behaviour has moved it,
-        // the thread that granted it knew that, and the count acquires it.)
-        if unsafe { self.count_grant() } {
-            ready.ready(self.task(), self.home());
+        // SAFETY: the behaviour misses this grant, so it has cowns. After the last grant the caller
+        // owns it, and it holds all its cowns, so the first one cannot move. (If an earlier
+        // behaviour has moved it, the thread that granted it knew that, and the count acquires it.)
+        unsafe {
+            if self.count_grant() {
+                ready.ready(self.task(), self.home());
+            }
         }
     }
 

@@ -40,7 +40,12 @@ unsafe fn look(task: TaskPtr, many: u32) {
 }
 
 /// Counts the requests behind a request, up to a limit.
-fn count(head: LiveSlot, limit: u32) -> u32 {
-    let next = |slot: &LiveSlot| slot.successor();
+///
+/// # Safety
+/// The request is that of a single, and stays in its queue meanwhile, where it waits or is granted.
+unsafe fn count(head: LiveSlot, limit: u32) -> u32 {
+    // SAFETY: the first request stays in its queue, and so does everything behind it. It is in no
+    // step, and who has linked itself to another one has ended its own.
+    let next = |slot: &LiveSlot| unsafe { slot.successor() };
     std::iter::successors(next(&head), next).take(limit as usize).count() as u32
 }

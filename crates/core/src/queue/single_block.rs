@@ -121,10 +121,15 @@ pub(crate) unsafe fn link(task: TaskPtr) -> NonNull<AtomicPtr<()>> {
 }
 
 /// Returns the request of a single.
+///
+/// # Safety
+/// The task is that of a single, which is live as long as the result is used.
 #[inline]
 pub(crate) unsafe fn request(task: TaskPtr) -> LiveSlot {
-    // SAFETY: the task of a single begins with a `SingleHead`.
-    unsafe { LiveSlot::from(&task.cast::<SingleHead>().as_ref().slot) }
+    let head = task.cast::<SingleHead>().as_ptr();
+    // SAFETY: the task of a single begins with a `SingleHead`, and is live as this function
+    // requires.
+    unsafe { LiveSlot::new(NonNull::new_unchecked(&raw mut (*head).slot)) }
 }
 
 /// The same for a member of a group: the group is held.

@@ -40,9 +40,12 @@ pub(crate) struct EndMark(*mut Slot);
 pub(super) struct Predecessor(LiveSlot);
 
 impl Predecessor {
-    /// That of a request which is not queued, and the caller's own.
+    /// That of a request which is not queued.
+    ///
+    /// # Safety
+    /// The request is in no queue, and the caller's own.
     #[inline(always)]
-    pub(super) fn unqueued(slot: LiveSlot) -> Self {
+    pub(super) unsafe fn unqueued(slot: LiveSlot) -> Self {
         Self(slot)
     }
 
@@ -53,8 +56,12 @@ impl Predecessor {
     }
 
     /// Lets its holder find its successor. Comes last: then it may be gone.
+    ///
+    /// # Safety
+    /// `next` is the request that has taken its place at the end of the queue, or will follow it
+    /// there. It has not been linked yet, and neither this nor a copy is used afterwards.
     #[inline(always)]
-    pub(super) fn link(self, next: LiveSlot) {
+    pub(super) unsafe fn link(self, next: LiveSlot) {
         self.0.slot().link(next.ptr());
     }
 }
@@ -72,26 +79,38 @@ impl Tail {
     }
 
     /// Puts the first request into the queue of a cown that no other thread knows.
-    pub(crate) fn begin_with(&self, slot: LiveSlot) {
+    ///
+    /// # Safety
+    /// The request is in no queue, and the caller's own. It is live until it has left this queue,
+    /// and its successor, if it has one, is linked.
+    pub(crate) unsafe fn begin_with(&self, slot: LiveSlot) {
         // ORDERING: Relaxed. The cown's first handle publishes this.
         self.0.store(slot.as_ptr(), Ordering::Relaxed);
     }
 
     /// Puts a request into the queue. Returns its predecessor; without one, the caller has the
     /// token.
+    ///
+    /// # Safety
+    /// See [`begin_with`](Self::begin_with). The queue has not ended: the cown has a handle, or
+    /// this is the request that ends it.
     #[inline(always)]
-    pub(super) fn append(&self, slot: LiveSlot) -> Option<Predecessor> {
+    pub(super) unsafe fn append(&self, slot: LiveSlot) -> Option<Predecessor> {
         // ORDERING: AcqRel. Release publishes the request to its successor, which does the same.
         // Acquire pairs with the Release of the predecessor's exchange, and if there is none with
         // that in `try_leave`: the state that the last holder wrote.
         let previous = NonNull::new(self.0.swap(slot.as_ptr(), Ordering::AcqRel));
-        // SAFETY: a request that is taken out of the tail is live until its successor is linked.
+        // SAFETY: what is taken out of the tail is no mark, as this function requires, and a
+        // request is live until its successor is linked, as its own appender promised.
         previous.map(|previous| Predecessor(unsafe { LiveSlot::new(previous) }))
     }
 
     /// Puts a request into the queue if that is empty: the caller then has the token.
+    ///
+    /// # Safety
+    /// See [`begin_with`](Self::begin_with).
     #[inline(always)]
-    pub(super) fn try_claim(&self, slot: LiveSlot) -> bool {
+    pub(super) unsafe fn try_claim(&self, slot: LiveSlot) -> bool {
         // ORDERING: AcqRel, as in `append`, which this replaces. Relaxed on failure: nothing is
         // read.
         let (ok, failed) = (Ordering::AcqRel, Ordering::Relaxed);

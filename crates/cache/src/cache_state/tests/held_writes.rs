@@ -10,8 +10,8 @@ use coact_core::internals::CatchDrop;
 
 use super::super::{CacheCommand, CacheState, CacheTurn, GetLookup};
 use super::world::{GetAnswer, UnusedBacking, WriteAnswer};
-use crate::key_activity::GetRequest;
 use crate::builder::WriteMode;
+use crate::key_activity::GetRequest;
 use crate::write_queue::WriteQueue;
 use crate::{Cache, WriteBehind};
 

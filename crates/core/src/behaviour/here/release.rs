@@ -27,8 +27,8 @@ pub(super) unsafe fn release_slowly(slots: &[Slot], ready: &mut impl ReadySink) 
 pub(super) unsafe fn release_all(slots: &[Slot], ready: &mut impl ReadySink) {
     let mut deferring = DeferredReady::new(ready);
     for slot in slots {
-        // SAFETY: the slot still holds its cown, and is released once.
-        unsafe { release(slot.into(), &mut deferring) };
+        // SAFETY: the slot still holds its cown, and is released once; it is live while borrowed.
+        unsafe { release(LiveSlot::from_ref(slot), &mut deferring) };
     }
     deferring.finish();
 }
@@ -40,9 +40,11 @@ pub(super) unsafe fn release_all(slots: &[Slot], ready: &mut impl ReadySink) {
 #[inline(always)]
 pub(super) unsafe fn release_one(slot: &Slot, header: &CownHeader, ready: &mut impl ReadySink) {
     // SAFETY: the slot holds the cown exclusively, so it is the head and this thread has the token.
+    // It is live while it is borrowed.
     unsafe {
-        if !leave_alone(header, slot.into()) {
-            release_exclusive_to_others(slot.into(), ready);
+        let slot = LiveSlot::from_ref(slot);
+        if !leave_alone(header, slot) {
+            release_exclusive_to_others(slot, ready);
         }
     }
 }
@@ -70,9 +72,9 @@ pub(super) unsafe fn release_two(
 ) {
     let [a, b] = slots;
     // SAFETY: the slots hold the cowns exclusively, so they are the heads and this thread has the
-    // tokens.
+    // tokens. They are live while they are borrowed.
     unsafe {
-        if !leave_alone(headers[0], a.into()) {
+        if !leave_alone(headers[0], LiveSlot::from_ref(a)) {
             release_slowly(slots, ready);
         } else {
             release_one(b, headers[1], ready);

@@ -19,6 +19,7 @@ use crate::current;
 use crate::group::joined_requests::GroupedRequests;
 use crate::path_coverage::FastPath;
 use crate::queue::claim;
+use crate::queue::live_slot::LiveSlot;
 use crate::queue::requested_cown::RequestedCown;
 use crate::queue::slot::Slot;
 use crate::runtime_ids::RuntimeId;
@@ -321,7 +322,10 @@ pub(super) unsafe fn take_all(slots: &[Slot]) -> bool {
 unsafe fn take_groups(slots: &[Slot]) -> bool {
     let is_grouped = |slot: &&Slot| slot.member().header().is_grouped();
     let mut grouped = GroupedRequests::default();
-    slots.iter().filter(is_grouped).for_each(|slot| grouped.push(slot.into()));
+    for slot in slots.iter().filter(is_grouped) {
+        // SAFETY: the slot is live while it is borrowed, and the list ends before that.
+        grouped.push(unsafe { LiveSlot::from_ref(slot) });
+    }
     if grouped.join(&mut |_, _| ()).overlaps {
         return false;
     }

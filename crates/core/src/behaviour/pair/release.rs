@@ -137,7 +137,8 @@ unsafe fn hand_on_with_care(
 ) -> Option<TaskPtr> {
     let mut successor = Successor::new(home);
     for behaviour in [first, second].into_iter().flatten() {
-        let home = behaviour.home();
+        // SAFETY: the caller owns the behaviour, which has cowns and was not passed on yet.
+        let home = unsafe { behaviour.home() };
         successor.ready(behaviour.task(), home);
     }
     successor.take()
