@@ -78,7 +78,8 @@ impl<R: Send + 'static, K: Continuation<R>> WaitingContinuation<R, K> {
 
     #[inline]
     fn allocate(cown: Cown<K::State>, continuation: K) -> NonNull<PromiseCallback<R>> {
-        let cown = ManuallyDrop::new(cown).live_cown();
+        // SAFETY: the handle is the node's from here on, and keeps the cown alive until that runs.
+        let cown = unsafe { ManuallyDrop::new(cown).live_cown() };
         let parts = ContinuationBody {
             head: PromiseCallback::new(Self::resolved),
             continuation: ManuallyDrop::new(continuation),
@@ -157,12 +158,12 @@ impl<R: Send + 'static, K: Continuation<R>> WaitingContinuation<R, K> {
     /// The task is ready, of this type, and run once.
     unsafe fn run(task: TaskPtr, context: &RunContext) -> Option<TaskPtr> {
         let node = task.cast::<Single<ContinuationBody<R, K>>>();
-        let slot = Single::slot(node);
         // SAFETY: a ready single holds its cown. The node stays in the queue, where a successor may
         // write its `next`, until it is released; then this thread owns it exclusively. The
         // closure, which takes the content, is called once. The handle that the set of the body
         // owns is that of the node.
         unsafe {
+            let slot = Single::slot(node);
             let member = slot.slot().member();
             if member.header().flags.may_be_refused(context) {
                 return Self::run_with_care(node, context);

@@ -147,7 +147,9 @@ where
     /// [`allocate`](Self::allocate) for a member of a group; returns the request.
     #[inline]
     pub(crate) fn allocate_in_group(member: RequestedCown, body: Body<S, F, C>) -> LiveSlot {
-        Single::slot(Self::allocate_with(&Self::VTABLE_IN_GROUP, member, body))
+        let node = Self::allocate_with(&Self::VTABLE_IN_GROUP, member, body);
+        // SAFETY: the node is new, and live until the caller has given the request away.
+        unsafe { Single::slot(node) }
     }
 
     /// Tells the simulation which queue the behaviour is in.
@@ -175,10 +177,10 @@ where
     /// The task is ready, of this type, and run once.
     unsafe fn run(task: TaskPtr, context: &RunContext) -> Option<TaskPtr> {
         let node = task.cast::<Single<Body<S, F, C>>>();
-        let slot = Single::slot(node);
         // SAFETY: a ready single holds its cown. The node stays in the queue, where a successor may
         // write its `next`, until it is released; then this thread owns it exclusively.
         unsafe {
+            let slot = Single::slot(node);
             let member = slot.slot().member();
             if member.header().flags.may_be_refused(context) {
                 return Self::run_with_care(node, context);
@@ -253,10 +255,10 @@ where
     /// See `run`.
     unsafe fn run_in_group(task: TaskPtr, context: &RunContext) -> Option<TaskPtr> {
         let node = task.cast::<Single<Body<S, F, C>>>();
-        let slot = Single::slot(node);
         // SAFETY: the task is ready, so it holds the group, and its request is the head of the
         // leader's queue.
         unsafe {
+            let slot = Single::slot(node);
             let leader = slot.slot().member().queue();
             run_ring::run(leader, HoldingRequest::new(slot, task, Self::dispose), context, || {
                 Self::execute(node, context)

@@ -206,7 +206,8 @@ where
     if is_outside_its_simulation(|| cown.header().home()) {
         refuse_outside(closure, NoResult);
     }
-    if let Some(leader) = cown.live_cown().leader() {
+    // SAFETY: the handle keeps the cown alive, and with it its leader.
+    if let Some(leader) = unsafe { cown.live_cown() }.leader() {
         let set = UncheckedIn::<T, true>(cown);
         let body = Body::<UncheckedIn<'_, T, true>, _, _>::new((), closure, NoResult);
         // SAFETY: the handle keeps the member alive, which is in the leader's group, and the body
@@ -258,10 +259,13 @@ where
     }
     at_work_in(header.home(), || {
         let node = SingleBehaviour::allocate_with(named.alone, member, body);
-        let place = QueuePosition::of(Single::slot(node).slot());
-        // SAFETY: this thread owns the node, and the set's handle keeps the cown alive.
-        unsafe { Single::spawn(node) };
-        Some(place)
+        // SAFETY: this thread owns the node until it spawns it, and the set's handle keeps the cown
+        // alive.
+        unsafe {
+            let place = QueuePosition::of(Single::slot(node).slot());
+            Single::spawn(node);
+            Some(place)
+        }
     })
 }
 

@@ -160,7 +160,9 @@ fn last_request_in_group<T: Send + 'static>(cown: LiveCown, leader: LiveCown) ->
         let (run, link) = (run_in_group, single_block::link_in_group);
         &TaskVTable::new(run, link, type_name::<T>).in_group(in_group)
     };
-    Single::slot(Single::allocate(RequestedCown::exclusive(cown), vtable, leader))
+    let node = Single::allocate(RequestedCown::exclusive(cown), vtable, leader);
+    // SAFETY: the node is new, and live until the caller has given the request away.
+    unsafe { Single::slot(node) }
 }
 
 /// The body of the last request of a member of a group.

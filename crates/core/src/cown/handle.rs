@@ -243,8 +243,14 @@ impl<T: Send + 'static> Cown<T> {
         Self { header, state: PhantomData }
     }
 
+    /// The cown without the handle's lifetime; to look at it while there is the handle,
+    /// [`header`](Self::header) does.
+    ///
+    /// # Safety
+    /// This handle, or something else, keeps the cown alive as long as the result, or what is taken
+    /// from it, is used.
     #[inline]
-    pub(crate) fn live_cown(&self) -> LiveCown {
+    pub(crate) unsafe fn live_cown(&self) -> LiveCown {
         self.header
     }
 
@@ -262,7 +268,15 @@ impl<T: Send + 'static> WeakCown<T> {
         retained.then(|| Cown { header: self.header, state: PhantomData })
     }
 
-    pub(crate) fn live_cown(&self) -> LiveCown {
+    pub(crate) fn header(&self) -> &CownHeader {
+        self.header.header()
+    }
+
+    /// The same as [`Cown::live_cown`].
+    ///
+    /// # Safety
+    /// See there.
+    pub(crate) unsafe fn live_cown(&self) -> LiveCown {
         self.header
     }
 

@@ -68,7 +68,8 @@ impl<T: Send + 'static> Cown<T> {
 /// # Safety
 /// The slot is that of the behaviour.
 pub(crate) unsafe fn drop_last<T: Send + 'static>(handle: Cown<T>, slot: LiveSlot) -> bool {
-    let cown = ManuallyDrop::new(handle).live_cown();
+    // SAFETY: the behaviour's request keeps the cown alive.
+    let cown = unsafe { ManuallyDrop::new(handle).live_cown() };
     let header = cown.header();
     if !header.counts.remove() {
         return false;

@@ -43,10 +43,10 @@ pub(super) unsafe fn interrupt_all(leader: NonNull<Leader>, context: &RunContext
     // ORDERING: Acquire pairs with the Release in `push`.
     let mut first = this.interrupts.swap(std::ptr::null_mut(), Ordering::Acquire);
     while let Some(guard) = NonNull::new(first) {
-        let cown = interrupt_header::header_of(guard);
         // SAFETY: a member in the list is alive, and this thread owns its guard's word until its
         // notice is taken. With the token this thread has exclusive access to its state.
         unsafe {
+            let cown = interrupt_header::header_of(guard);
             first = interrupt_header::next(guard);
             InterruptNotice::of(cown.header()).take();
             simulated::point();

@@ -69,20 +69,21 @@ impl<T: Interruptible> Cown<T> {
     /// Returns the identity of the queue that contains the cown's behaviours: its own, or that of
     /// its group.
     pub fn queue_id(&self) -> CownId {
-        CownId::of(self.queue())
+        // SAFETY: the handle keeps the cown alive, and with it its leader.
+        CownId::of(unsafe { self.live_cown() }.queue())
     }
 
     /// Returns the task that interrupts the cown or its group.
     fn interrupt_task(&self) -> TaskPtr {
-        match self.live_cown().leader() {
-            Some(leader) => member_interrupt::task_of(leader),
-            // SAFETY: the cown is interruptible.
-            None => unsafe { interrupt_header::task_of(self.live_cown()) },
+        // SAFETY: the handle keeps the cown alive, and with it its leader; the cown is
+        // interruptible.
+        unsafe {
+            let cown = self.live_cown();
+            match cown.leader() {
+                Some(leader) => member_interrupt::task_of(leader),
+                None => interrupt_header::task_of(cown),
+            }
         }
-    }
-
-    fn queue(&self) -> LiveCown {
-        self.live_cown().queue()
     }
 
     /// If the cown's gate is [shut](crate::queue::interrupt_header::Gate::Shut), returns every
@@ -108,11 +109,11 @@ impl<T: Interruptible> Cown<T> {
 impl<T: Interruptible> WeakCown<T> {
     /// Like [`Cown::queue_id`]; for a member of a group only while it has a handle.
     pub fn queue_id(&self) -> Option<CownId> {
-        let header = self.live_cown();
-        if header.header().is_grouped() {
+        if self.header().is_grouped() {
             return self.upgrade().map(|cown| cown.queue_id());
         }
-        Some(CownId::of(header))
+        // SAFETY: the weak handle keeps the block alive.
+        Some(CownId::of(unsafe { self.live_cown() }))
     }
 }
 
@@ -145,7 +146,10 @@ impl ParkedToken {
         if !queue.flags.try_unpark() {
             return None;
         }
-        let (queue, task) = (cown.queue(), cown.interrupt_task());
+        // SAFETY: the request with which the token was parked keeps the cown, or its group's
+        // leader, alive until the token is back.
+        let queue = unsafe { cown.live_cown() }.queue();
+        let task = cown.interrupt_task();
         Some(Self { queue, task, is_group: cown.header().is_grouped(), home, _busy: busy })
     }
 

@@ -23,7 +23,7 @@ pub enum SendPath<'c, T: Interruptible> {
 impl<T: Interruptible> WeakCown<T> {
     /// Says that the state may have a [place](Interruptible::place) from now on.
     pub fn set_placed(&self) {
-        let header = self.live_cown().header();
+        let header = self.header();
         header.set(Flags::PLACED, true);
         // It stays, and so does its group.
         header.queue().set(Flags::PLACED, true);
@@ -129,22 +129,16 @@ impl<T: Interruptible> Cown<T> {
 impl<T: Interruptible> WeakCown<T> {
     /// Returns the shared state, which lives as long as there is a weak handle.
     pub fn shared_state(&self) -> &T::SharedState {
-        let header = self.live_cown();
+        assert!(self.header().has(Flags::INTERRUPTIBLE), "not created by `Cown::interruptible`");
         // SAFETY: a weak handle keeps the block alive, and the shared state is part of it.
-        unsafe {
-            assert!(
-                header.header().has(Flags::INTERRUPTIBLE),
-                "not created by `Cown::interruptible`"
-            );
-            layout::shared_state::<T>(header).as_ref()
-        }
+        unsafe { layout::shared_state::<T>(self.live_cown()).as_ref() }
     }
 
     /// Closes the cown permanently: behaviours that name it are refused
     /// ([`Broken::Closed`](crate::Broken::Closed)) unless they are [unchecked](Cown::unchecked).
     /// For the state itself, which ends with this.
     pub fn close(&self) {
-        let flags = &self.live_cown().header().flags;
+        let flags = &self.header().flags;
         if flags.close() == CloseOutcome::GateShut {
             // Without a handle the gate does not stay shut, so no interrupt is needed.
             if let Some(handle) = self.upgrade() {

@@ -52,9 +52,10 @@ impl<T: Interruptible> Cown<T> {
 /// # Safety
 /// The cown is interruptible and in no group, and no other thread knows it.
 unsafe fn put_first_request(cown: LiveCown) {
-    let slot = Single::slot(empty_request::allocate(cown));
-    // SAFETY: no other thread knows the cown, which is interruptible.
+    // SAFETY: no other thread knows the cown, which is interruptible. The request is new, and stays
+    // at the head of the queue until its token is given on.
     unsafe {
+        let slot = Single::slot(empty_request::allocate(cown));
         let header = cown.header();
         header.flags.begin_interrupted();
         header.tail.begin_with(slot);

@@ -26,7 +26,8 @@ const TURNS_IN_A_ROW: u32 = 64;
 /// The task is that of the guard of a `T`, and has come with the token.
 pub(super) unsafe fn run<T: Interruptible>(task: TaskPtr, context: &RunContext) -> Option<TaskPtr> {
     let guard: NonNull<InterruptGuard> = task.cast();
-    let cown = interrupt_header::header_of(guard);
+    // SAFETY: the request at the head, whose token this thread has, keeps the cown alive.
+    let cown = unsafe { interrupt_header::header_of(guard) };
     for _ in 0..CALLS_IN_A_ROW {
         let header = cown.header();
         header.flags.begin_interrupt();

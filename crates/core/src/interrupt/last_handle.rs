@@ -45,7 +45,9 @@ impl<T: Interruptible> UnreachableCown<'_, T> {
     /// # Errors
     /// Returns the handle if there are others, if requests wait, or in a group.
     pub fn try_end(&self, this: WeakCown<T>) -> Result<(), WeakCown<T>> {
-        if this.live_cown() != self.cown || !self.request.is_some_and(|slot| self.withdraw(slot)) {
+        // SAFETY: it is compared, while its handle is there.
+        let is_this = unsafe { this.live_cown() } == self.cown;
+        if !is_this || !self.request.is_some_and(|slot| self.withdraw(slot)) {
             return Err(this);
         }
         // Its count is given up together with that of the request's handle.
@@ -172,7 +174,8 @@ pub(super) unsafe fn check_behind(head: LiveSlot) -> Option<TaskPtr> {
 
 /// The same for a member of a group, where other requests may follow in any case.
 fn spawn_last_handle_check_in_group<T: Interruptible>(last: Cown<T>) {
-    let cown = last.live_cown();
+    // SAFETY: the handle keeps the cown alive, here and in the call that it is given to.
+    let cown = unsafe { last.live_cown() };
     // SAFETY: the deferred call holds the cown, which the handle keeps alive up to the end.
     let call = move |mode| unsafe {
         let unreachable = UnreachableCown::new(last.live_cown(), None);
@@ -189,10 +192,10 @@ fn spawn_last_handle_check_in_group<T: Interruptible>(last: Cown<T>) {
 /// run once.
 pub(super) unsafe fn run<T: Interruptible>(task: TaskPtr, context: &RunContext) -> Option<TaskPtr> {
     let node = task.cast::<Single<()>>();
-    let slot = Single::slot(node);
     // SAFETY: the task holds the cown, and owns the handle. If no handle is left and nothing is
     // behind it, no other thread reads the node, which then need not leave the queue.
     unsafe {
+        let slot = Single::slot(node);
         let cown = slot.slot().member().live_cown();
         let unreachable = UnreachableCown::new(cown, Some(slot));
         let last = part(Cown::<T>::from_header(cown), context.mode(), &unreachable);
@@ -216,12 +219,12 @@ pub(super) unsafe fn run<T: Interruptible>(task: TaskPtr, context: &RunContext) 
 /// its handle up or passed it on.
 #[cold]
 unsafe fn interrupt_first(mut task: TaskPtr, context: &RunContext) -> Option<TaskPtr> {
-    let slot = Single::slot(task.cast::<Single<()>>());
     let mut successor = Successor::new(context.home);
     // SAFETY: the task holds the cown, so this thread has the token and alone reads the task; both
     // kinds of request have the same node. The request stays at the head, and keeps the cown alive
     // until the guard's task passes it over.
     unsafe {
+        let slot = Single::slot(task.cast::<Single<()>>());
         let cown = slot.slot().member().live_cown();
         task.as_mut().vtable = empty_request::vtable();
         cown.header().flags.remember_interrupt();

@@ -69,7 +69,8 @@ unsafe fn wait_for_link(slot: LiveSlot) -> LiveSlot {
 #[cold]
 unsafe fn wait_for_successor(header: &CownHeader, head: LiveSlot, tail: SeenTail) -> LiveSlot {
     // SAFETY: the caller has the token, which keeps the cown alive, and the head was granted. A
-    // mark was read from this cown, so it is of the cown's type.
+    // mark was read from this cown, so it is of the cown's type; the request keeps an address, from
+    // which it makes a pointer to the whole cown.
     unsafe {
         match next_or_end(head, tail) {
             AfterHead::Request(next) => next,

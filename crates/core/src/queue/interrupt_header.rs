@@ -99,7 +99,10 @@ pub(crate) unsafe fn task_of(cown: LiveCown) -> TaskPtr {
 }
 
 /// Returns the cown of a guard.
-pub(crate) fn header_of(guard: NonNull<InterruptGuard>) -> LiveCown {
+///
+/// # Safety
+/// The guard is that of a cown which something keeps alive as long as the result is used.
+pub(crate) unsafe fn header_of(guard: NonNull<InterruptGuard>) -> LiveCown {
     // SAFETY: a header directly follows every guard, and is alive as long as it is.
     unsafe { LiveCown::new(guard.add(1).cast()) }
 }
@@ -163,7 +166,8 @@ pub(crate) unsafe fn free(cown: LiveCown) {
 /// The scheduler's link: the word of the cown that only its holder uses. The token comes with the
 /// task.
 pub(crate) unsafe fn link(task: TaskPtr) -> NonNull<AtomicPtr<()>> {
-    NonNull::from(&header_of(task.cast()).header().waiter)
+    // SAFETY: the task is that of a guard, and the token that comes with it keeps the cown alive.
+    NonNull::from(&unsafe { header_of(task.cast()) }.header().waiter)
 }
 
 /// Whether an interruptible cown admits behaviours.

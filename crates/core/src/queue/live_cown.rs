@@ -26,7 +26,8 @@ impl LiveCown {
         Self(header)
     }
 
-    /// The same from a reference, whose lifetime the value forgets.
+    /// The same from a reference, whose lifetime the value forgets. It can be used for the header
+    /// and its address: not for the state, the guard or the leader around it.
     ///
     /// # Safety
     /// Something keeps the cown or leader alive as long as the value, or what is taken from it, is

@@ -99,8 +99,12 @@ impl<B> Single<B> {
         unsafe { pool::dealloc(node.cast(), Self::LAYOUT) };
     }
 
+    /// Returns the request.
+    ///
+    /// # Safety
+    /// The node is live as long as the result, or what is taken from it, is used.
     #[inline]
-    pub(crate) fn slot(node: NonNull<Self>) -> LiveSlot {
+    pub(crate) unsafe fn slot(node: NonNull<Self>) -> LiveSlot {
         // SAFETY: the field is inside the node's block, and live as long as the node is.
         unsafe { LiveSlot::new(NonNull::new_unchecked(&raw mut (*node.as_ptr()).head.slot)) }
     }

@@ -39,7 +39,9 @@ impl StateDropper {
     /// # Safety
     /// The cown is of this type.
     pub(crate) unsafe fn request(&'static self, cown: LiveCown) -> LiveSlot {
-        Single::slot(Single::allocate(RequestedCown::exclusive(cown), &self.request, ()))
+        let node = Single::allocate(RequestedCown::exclusive(cown), &self.request, ());
+        // SAFETY: the node is new, and live until the caller has given the request away.
+        unsafe { Single::slot(node) }
     }
 
     /// The functions of that request.

@@ -43,7 +43,8 @@ impl<T: Send + 'static> Cown<T> {
             registry::note_move();
         }
         self.header().set_home(home.0);
-        if let Some(leader) = self.live_cown().leader() {
+        // SAFETY: the handle keeps the cown alive, and with it its leader.
+        if let Some(leader) = unsafe { self.live_cown() }.leader() {
             look_up(leader);
             // The empty request that belongs to every interrupt. (Poison is none of its business.)
             spawn_upkeep(self.checked(), |_| {});

@@ -104,6 +104,8 @@ pub trait CownSet: sealed::SealedSet {
     #[doc(hidden)]
     fn to_owned_set(&self) -> Self::Owned;
 
+    /// Shows the members, in order. They are used as long as the set's handles, or what these are
+    /// given to, keep the cowns alive, and no longer.
     #[doc(hidden)]
     fn visit(&self, visitor: &mut sealed::MemberVisitor<'_>);
 

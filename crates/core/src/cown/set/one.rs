@@ -56,7 +56,9 @@ macro_rules! one_cown {
             #[inline]
             fn visit(&self, visitor: &mut MemberVisitor<'_>) {
                 let $this = self;
-                visitor.member($member($cown.as_cown().live_cown()));
+                // SAFETY: the handle keeps the cown alive as long as the member may be used, as
+                // `visit` says.
+                visitor.member($member(unsafe { $cown.as_cown().live_cown() }));
             }
 
             #[inline]
@@ -164,7 +166,9 @@ impl<T: Send + 'static> CownSet for Cown<T> {
 
     #[inline]
     fn visit(&self, visitor: &mut MemberVisitor<'_>) {
-        visitor.member(RequestedCown::exclusive(self.live_cown()));
+        // SAFETY: the handle keeps the cown alive as long as the member may be used, as `visit`
+        // says.
+        visitor.member(RequestedCown::exclusive(unsafe { self.live_cown() }));
     }
 
     #[inline]
@@ -224,7 +228,9 @@ impl<T: Send + 'static> CownSet for UncheckedHandle<T> {
     }
 
     fn visit(&self, visitor: &mut MemberVisitor<'_>) {
-        visitor.member(RequestedCown::checked(self.0.live_cown()));
+        // SAFETY: the handle keeps the cown alive as long as the member may be used, as `visit`
+        // says.
+        visitor.member(RequestedCown::checked(unsafe { self.0.live_cown() }));
     }
 
     fn announce_all(&self) -> bool {

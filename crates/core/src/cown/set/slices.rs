@@ -56,7 +56,9 @@ macro_rules! slice_of_cowns {
             fn visit(&self, visitor: &mut MemberVisitor<'_>) {
                 let $this = self;
                 for cown in $slice.iter() {
-                    visitor.member($member(cown.handle().as_cown().live_cown()));
+                    // SAFETY: the handle keeps the cown alive as long as the member may be used, as
+                    // `visit` says.
+                    visitor.member($member(unsafe { cown.handle().as_cown().live_cown() }));
                 }
             }
 
