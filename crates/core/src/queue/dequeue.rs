@@ -15,7 +15,7 @@ use crate::queue::live_slot::LiveSlot;
 /// gone; after `Some` the caller owns the old head exclusively.
 #[inline]
 pub(crate) unsafe fn leave(header: &CownHeader, head: LiveSlot) -> Option<LiveSlot> {
-    // SAFETY: the caller has the token, and the head was granted, so its step is over.
+    // SAFETY: the caller has the token, and the head was granted, or claimed without a step.
     if let Some(next) = unsafe { head.successor() } {
         return Some(next);
     }
@@ -48,7 +48,7 @@ pub(crate) unsafe fn leave_last(header: &CownHeader, head: LiveSlot) -> bool {
 /// # Safety
 /// The caller has the token, and has taken all requests up to this one.
 pub(crate) unsafe fn successor(slot: LiveSlot) -> LiveSlot {
-    // SAFETY: the caller has the token, and the request was granted, so its step is over.
+    // SAFETY: the caller has the token, and the request was granted or claimed: no step goes on.
     unsafe { slot.successor().unwrap_or_else(|| wait_for_link(slot)) }
 }
 
@@ -68,9 +68,9 @@ unsafe fn wait_for_link(slot: LiveSlot) -> LiveSlot {
 /// The caller has the token, and read the tail from this cown.
 #[cold]
 unsafe fn wait_for_successor(header: &CownHeader, head: LiveSlot, tail: SeenTail) -> LiveSlot {
-    // SAFETY: the caller has the token, which keeps the cown alive, and the head was granted. A
-    // mark was read from this cown, so it is of the cown's type; the request keeps an address, from
-    // which it makes a pointer to the whole cown.
+    // SAFETY: the caller has the token, with which the head keeps the cown alive, and no step of
+    // the head goes on. A mark was read from this cown, so it is of the cown's type; the request
+    // keeps an address, from which it makes a pointer to the whole cown.
     unsafe {
         match next_or_end(head, tail) {
             AfterHead::Request(next) => next,
@@ -94,7 +94,7 @@ pub(super) enum AfterHead {
 /// The caller has the token, `head` is the head of the queue, and the tail was read from it.
 #[inline]
 pub(super) unsafe fn next_or_end(head: LiveSlot, tail: SeenTail) -> AfterHead {
-    // SAFETY: the caller has the token, and the head was granted, so its step is over.
+    // SAFETY: the caller has the token, and the head was granted, or claimed without a step.
     unsafe {
         match tail.end_mark() {
             None => AfterHead::Request(wait_for_link(head)),
