@@ -419,11 +419,18 @@ unsafe fn swap_in(group: &mut [StepEntry]) {
 #[inline]
 fn wait_for_place(header: &CownHeader, previous: Predecessor) {
     if !previous.is_placed() {
-        poll_until::poll_until_some_or_report(
-            || previous.is_placed().then_some(()),
-            || turnstile::note_crowd(header),
-        );
+        wait_until_placed(header, previous);
     }
+}
+
+/// Apart, so that those who need not wait save no registers.
+#[cold]
+#[inline(never)]
+fn wait_until_placed(header: &CownHeader, previous: Predecessor) {
+    poll_until::poll_until_some_or_report(
+        || previous.is_placed().then_some(()),
+        || turnstile::note_crowd(header),
+    );
 }
 
 /// Links a segment to its predecessor, or grants it. Only now can its requests be granted: the
