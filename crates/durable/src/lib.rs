@@ -92,6 +92,11 @@ pub use coact_persist::{
     CommitRefusal, EntityId, Event, Format, FormatError, MemoryStore, Position, Seq, Store,
     StoreError, Tags, TypeName,
 };
+// Former names and places, so that programs and tests that use them still compile.
+#[doc(hidden)]
+pub use self::event_log::LoggedEvent as Logged;
+#[doc(hidden)]
+pub use coact_persist::{InTransit, StoreFault as Fault, StoreOperation as Operation};
 // What `#[stored]` generates names these.
 #[doc(hidden)]
 pub use coact_persist::{assert_earlier, minicbor};
