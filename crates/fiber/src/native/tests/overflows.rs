@@ -99,6 +99,7 @@ fn an_overflow_on_a_thread_without_a_stack_for_handlers_is_reported() {
 /// As code does that was compiled without probes, and has a large frame.
 #[test]
 #[cfg(target_os = "linux")]
+#[cfg_attr(coact_asan, ignore = "the sanitizer reports it, and exits")]
 fn an_access_far_below_the_stack_is_reported() {
     let output = child::run("overflows::an_access_far_below_the_stack_is_reported", || {
         // Beside others, so that there is memory below the guard.
