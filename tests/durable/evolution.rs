@@ -151,9 +151,9 @@ mod odd {
     }
 
     /// One that panics when its snapshots are read.
-    pub struct Kept(pub u64);
+    pub struct UnluckyCount(pub u64);
 
-    impl EventSourced for Kept {
+    impl EventSourced for UnluckyCount {
         const KIND: &'static str = "evolving.kept";
         type Event = first::Paid;
         fn new(_: &EntityId) -> Self {
@@ -230,11 +230,11 @@ fn e7_a_conversion_that_panics_names_the_event() {
 #[test]
 fn e7_a_snapshot_whose_reading_panics_is_named() {
     let store = MemoryStore::new();
-    let kept = Journal::new(store.clone()).entity::<odd::Kept>("a");
+    let kept = Journal::new(store.clone()).entity::<odd::UnluckyCount>("a");
     for euros in [6, 6, 100, 1, 0, 0, 0, 0] {
         call(&kept, move |kept| kept.persist(first::Paid(euros))).wait().unwrap();
     }
-    let kept = Journal::new(store).entity::<odd::Kept>("a");
+    let kept = Journal::new(store).entity::<odd::UnluckyCount>("a");
     match kept.ended().wait().unwrap() {
         // (Events before that are not stored any more.)
         ExitReason::Failed(why) => assert!(

@@ -181,10 +181,6 @@ impl BehaviourContinuation {
     fn take(&self) -> Option<(Vec<OnCommitAction>, OutcomeCallback)> {
         lock(&self.0).take()
     }
-
-    fn is_waiting(&self) -> bool {
-        lock(&self.0).is_some()
-    }
 }
 
 impl WaitingBehaviour for BehaviourContinuation {
@@ -229,9 +225,9 @@ impl Drop for BehaviourReceipt {
     /// closed.
     fn drop(&mut self) {
         let Self { members, continuation, .. } = self;
-        if continuation.is_waiting() {
+        if let Some(left) = continuation.take() {
             members.iter().for_each(|member| member.behaviour_goes_on(continuation));
-            continuation.abandon();
+            drop_quietly(move || drop(left));
         }
     }
 }

@@ -12,8 +12,8 @@
 //! change that was not applied is still open. The tombstone stays until all changes that were open
 //! at that moment are closed.
 //!
-//! A timer with an open change is not delivered: what its entity has decided last may be on its way
-//! to the store.
+//! A timer with an open change is not delivered: the last decision of its entity may still be
+//! pending in the store.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::mem::take;

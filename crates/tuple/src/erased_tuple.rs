@@ -142,8 +142,8 @@ impl<T: Tuple> TypedElements<T> {
     }
 }
 
-/// A block on its way to be the only one of its room. The room gets the address when this is
-/// dropped: also if the last share of the old block was dropped by the exchange, and its destructor
+/// A block that becomes the only one of its room. The room gets the address when this is dropped:
+/// also if the last share of the old block was dropped by the exchange, and its destructor
 /// panics.
 struct IsolatedBlock<'r, T> {
     room: &'r mut ElementRoom,

@@ -10,7 +10,7 @@ mod world;
 
 use self::world::{Event, StoreMode, World, WorldSettings};
 
-/// Runs every sequence of so many events, each to its end.
+/// Runs every sequence of `length` events, each to its end.
 fn explore(settings: WorldSettings, events: &[Event], length: usize) {
     let mut runs = 0_u64;
     let mut sequence = vec![0; length];

@@ -39,8 +39,8 @@ pub use where_to_run::MAX_NESTED_HERE;
 /// If one of the cowns belongs to a [`Pump`](crate::runtime::Pump), the behaviour runs inline only
 /// on that pump's thread, and is spawned elsewhere.
 ///
-/// Over durable members, it decides inline if they are free and nothing of them is on its way to
-/// the store; what it has decided is stored by and by, and it keeps them until then.
+/// Over durable members, it decides inline if they are free and have no pending commits. It holds
+/// them until what it has decided is stored.
 ///
 /// Calls inside such behaviours nest up to [`MAX_NESTED_HERE`] deep; deeper ones are spawned.
 ///

@@ -119,7 +119,7 @@ impl LiveMulti {
         self.0
     }
 
-    /// The task, for whoever owns the behaviour, to be run or scheduled.
+    /// The task that the behaviour's owner runs or schedules.
     #[inline(always)]
     pub(crate) fn task(self) -> TaskPtr {
         self.0.cast()

@@ -218,7 +218,7 @@ impl<R: PipelineResources> CommitPipeline<R> {
 
     // Questions.
 
-    /// Returns what the owner may do, with so many bytes in flight at most. `queue_outage` says why
+    /// Returns what the owner may do, with at most `max_bytes` in flight. `queue_outage` says why
     /// recoveries that wait for their turn fail, if the store cannot be reached.
     pub(crate) fn standing(
         &self,

@@ -196,8 +196,8 @@ fn is_in_place<F>(_: &F) -> bool {
     size_of::<F>() <= MOST_IN_PLACE && align_of::<F>() <= 16
 }
 
-/// What the coroutine runs, the first frame on its stack. No panic comes out of it: on its way out
-/// it would miss what has to be done first.
+/// What the coroutine runs, the first frame on its stack. No panic leaves it, since
+/// the steps behind the body must be done first.
 fn function<I: 'static, O: 'static>(
     body: impl FnOnce(I) + 'static,
 ) -> impl FnOnce(&Yielder<I, O>, I) -> Result<(), PanicPayload> {

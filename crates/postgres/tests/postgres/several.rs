@@ -207,7 +207,7 @@ fn two_stores_that_want_the_same_entities_only_fence_each_other() {
                         if writer == 1 {
                             order.reverse();
                         }
-                        // All are on their way at once: several commits, and claims of others
+                        // All are in flight at once: several commits, with claims of others
                         // between them.
                         let claims: Vec<_> = order
                             .iter()

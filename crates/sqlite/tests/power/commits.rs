@@ -111,8 +111,8 @@ fn add(store: &SqliteStore, notes: &Notes, number: u64) {
     assert!(matches!(outcome, StoreOutcome::Committed(_)), "{outcome:?}");
 }
 
-/// One commit fails at the operation of this number, or from that on. Returns false if it has not
-/// so many.
+/// One commit fails at the operation of this number, or from that on. Returns false if it has fewer
+/// operations.
 fn one_fails(
     (wal, way, lasts): (Wal, Way, bool),
     first: usize,

@@ -62,8 +62,8 @@ impl KeyVersions {
         }
     }
 
-    /// Whether a get that came when there were so many versions may answer this: the newest of
-    /// them that did not fail, or a later one.
+    /// Whether a get that came when there were `arrival` versions may return `content`: that of the
+    /// newest of them that did not fail, or of a later one.
     pub(super) fn allows(&self, arrival: usize, content: Option<u64>) -> bool {
         let lower = (0..arrival).rev().find(|at| self.may_answer(*at)).unwrap_or(0);
         (lower..self.len()).any(|at| self.may_answer(at) && self.versions[at].0 == content)
